@@ -35,8 +35,8 @@ export async function comparisons(db) {
       const { value: one } = await server.call("compare_runs", { members, reference: 0 });
       for (let i = 0; i < COUNT; i++) {
         again.push((await watched(server, "get_failures", { members: members.slice(i % 2), group: ["member", "harness", "turn", "attempt"][i % 4] })).ms);
-        const of = { members, reference: i % members.length, tau: Math.max(1, one.tau - i - COUNT * start) };
-        figures.push((await watched(server, "draw_figure", { figure: { kind: "survival", of }, theme: "light", width: 640, height: null })).ms);
+        const request = { members, reference: i % members.length, tau: Math.max(1, one.tau - i - COUNT * start) };
+        figures.push((await watched(server, "draw_figure", { figure: { kind: "survival", of: request }, theme: "light", width: 640, height: null })).ms);
       }
     } finally {
       await server.stop();

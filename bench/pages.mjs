@@ -48,9 +48,9 @@ export class Server {
   }
 
   async stop() {
-    const gone = once(this.child, "exit");
+    const exit = once(this.child, "exit");
     this.child.kill("SIGTERM");
-    await gone;
+    await exit;
   }
 }
 
@@ -75,7 +75,7 @@ async function requests(server) {
     places.push({ run, episode: row.episode, turn, turns: grid.turns, attempt: attempt.number, logs: attempt.logs, has_code: attempt.has_code });
   }
   const each = (make) => places.map(make).filter((request) => request !== null);
-  const of = ({ run, episode, turn, attempt }) => ({ run, episode, turn, attempt });
+  const placeOf = ({ run, episode, turn, attempt }) => ({ run, episode, turn, attempt });
   const figure = (kind) => (place, i) => ({
     run: place.run,
     kind,
@@ -113,18 +113,18 @@ async function requests(server) {
     Object.fromEntries(
       names.map((name) => {
         const place = Object.keys(kinds).indexOf(name);
-        const asked = each((_, i) => {
+        const figures = each((_, i) => {
           const figure = kinds[name](compare(i + (place + 1) * COUNT, place), i);
           return figure && { figure, theme: i % 2 ? "dark" : "light", width: 640, height: null };
         });
-        return [`draw_figure, ${name} of 8 runs`, asked];
+        return [`draw_figure, ${name} of 8 runs`, figures];
       }),
     );
   const code = places.filter((place) => place.has_code);
   const files = [];
   for (const place of code) {
-    const { value: changes } = await server.call("code_changes", { of: of(place), against: null });
-    if (changes.files.length > 0) files.push({ code: { of: of(place), against: null }, path: changes.files[0].path });
+    const { value: changes } = await server.call("code_changes", { of: placeOf(place), against: null });
+    if (changes.files.length > 0) files.push({ code: { of: placeOf(place), against: null }, path: changes.files[0].path });
   }
   return {
     app_state: each(() => ({})),
@@ -143,7 +143,7 @@ async function requests(server) {
     get_episode: each(({ run, episode }) => ({ run, episode })),
     get_turn: each(({ run, episode, turn }) => ({ run, episode, turn })),
     get_transcript: each(of),
-    code_changes: code.map((place) => ({ of: of(place), against: null })),
+    code_changes: code.map((place) => ({ of: placeOf(place), against: null })),
     code_file: files,
     read_text: places.flatMap((place) => place.logs.map((log) => ({ run: place.run, episode: place.episode, turn: place.turn, attempt: place.attempt, path: log.path, offset: 0, limit: 0 }))).slice(0, COUNT),
     compare_runs: each((_, i) => compare(i)),

@@ -14,9 +14,9 @@ function needsBoxes() {
 
 async function played(program, episodes, turns, where, atOnce) {
   const run = await timed(program, [episodes, turns, where, atOnce].map(String));
-  const said = JSON.parse(run.out);
-  if (said.finish.how !== "finished") throw new Error(`The run ended: ${JSON.stringify(said.finish)}`);
-  return { ...said, cpu_seconds: run.cpu };
+  const costs = JSON.parse(run.out);
+  if (costs.finish.how !== "finished") throw new Error(`The run ended: ${JSON.stringify(costs.finish)}`);
+  return { ...costs, cpu_seconds: run.cpu };
 }
 
 /**

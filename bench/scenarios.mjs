@@ -100,11 +100,11 @@ export async function suites(pack, turns) {
       }
       const rounds = await times(3, async () => {
         const native = await timed(stamina, ["--json", "test-server", pack, "--scenario", "0", "--turn", String(turn), "--url", server.url]);
-        const said = JSON.parse(native.out);
-        if (said.passed !== said.total) throw new Error(`The reference passes ${said.passed} of ${said.total} cases`);
+        const report = JSON.parse(native.out);
+        if (report.passed !== report.total) throw new Error(`The reference passes ${report.passed} of ${report.total} cases`);
         const pytest = await timed("env", [`BASE_URL=${server.url}`, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", path.join(folder, `turn_${turn}.py`)]);
         const passed = Number(/(\d+) passed/.exec(pytest.out)?.[1] ?? 0);
-        if (passed !== said.total) throw new Error(`pytest passed ${passed} of ${said.total} cases`);
+        if (passed !== report.total) throw new Error(`pytest passed ${passed} of ${report.total} cases`);
         return { cases: passed, native, pytest };
       });
       const middle = (figure) => median(rounds.map(figure));

@@ -30,7 +30,7 @@ async function written(rows, file) {
   const perRun = Math.ceil(rows / 20);
   let count = 0;
   for (let run = 0; count < rows; run++) {
-    const who = `run-${run},harness-${run % 5},model-${Math.floor(run / 5)}`;
+    const runCells = `run-${run},harness-${run % 5},model-${Math.floor(run / 5)}`;
     for (let scenario = 0, ofRun = 0; ofRun < perRun && count < rows; scenario++) {
       let text = "";
       for (let turn = 1; turn <= TURNS && count < rows; turn++) {
@@ -38,7 +38,7 @@ async function written(rows, file) {
         for (let attempt = 1; attempt <= (passed ? 1 : 2) && count < rows; attempt++, count++, ofRun++) {
           const tests = 10 + turn;
           const tokens = 1000 + Math.floor(draw() * 20000);
-          text += `${who},scenario_${scenario},${turn},${attempt},${passed},${passed ? tests : tests - 3},${tests},${passed ? "" : "tests_failed"},${tokens},${tokens >> 3},${(tokens * 2e-6).toFixed(6)},${(5 + draw() * 60).toFixed(2)},${TURNS}\n`;
+          text += `${runCells},scenario_${scenario},${turn},${attempt},${passed},${passed ? tests : tests - 3},${tests},${passed ? "" : "tests_failed"},${tokens},${tokens >> 3},${(tokens * 2e-6).toFixed(6)},${(5 + draw() * 60).toFixed(2)},${TURNS}\n`;
         }
         if (!passed) break;
       }

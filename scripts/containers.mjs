@@ -8,7 +8,7 @@ import { mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { atEnd, found, inRoot, output, runLogged } from "./lib/process.mjs";
 
-/** The image that every Dockerfile of ours begins from. */
+/** The image that every Dockerfile of the project begins from. */
 const BASE = "debian:trixie-slim";
 const LOGS = ".cache/test";
 

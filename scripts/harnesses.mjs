@@ -7,7 +7,7 @@
 //   --built        takes the command line as it was built last
 //   --bin FILE     takes this one, of a release or an installation
 //   --wrong        also plays each way to go wrong (a full context, calls that cannot be read, a killed harness, giving up,
-//                  no answer, no change) with each of them, and looks whether its end is told right, by the harness and in a
+//                  no answer, no change) with each of them, and looks whether its end is reported right, by the harness and in a
 //                  run's record
 //   --faults       instead plays each of them with an endpoint that misbehaves in each of the ways of docs/harnesses.md, and
 //                  prints what each attempt came to, as a table fault × harness, with what it must come to. Takes minutes
@@ -130,7 +130,7 @@ function playFaults() {
     const cells = foundIn(stdout ?? "");
     const well = cells.filter((cell) => cell.found === cell.must).length;
     process.stderr.write(`${HARNESSES[name]}: ${String(well)} of ${String(cells.length)} as they must be (${duration(Date.now() - begun)})\n`);
-    // A test that did not come to its end has told nothing, or not all.
+    // A test that did not finish has reported nothing, or not all.
     if (cells.length === 0 || (status !== 0 && well === cells.length)) stop(`cargo test of ${HARNESSES[name]} ended with ${String(status)}:\n${stdout ?? ""}`);
     found.push(...cells);
   }

@@ -1,4 +1,4 @@
-// The target folder that lives longer than a clone holds what others wrote, and of our own crates nothing.
+// The target folder that lives longer than a clone holds what others wrote, and nothing of the project's crates.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { forget } from "./lib/kept-target.mjs";
 const folder = mkdtempSync(path.join(tmpdir(), "stamina-kept-"));
 after(() => rmSync(folder, { recursive: true }));
 
-test("what was compiled of our own crates goes with what cargo remembers of it", () => {
+test("what was compiled of the project's crates goes with what cargo remembers of it", () => {
   const debug = path.join(folder, "debug");
   const ours = "0123456789abcdef";
   const others = "fedcba9876543210";

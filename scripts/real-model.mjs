@@ -154,7 +154,7 @@ function settings(name, url, more = []) {
   ];
 }
 
-/** How long a run may take whose attempts all reach their limit, each of them twice: those that the endpoint has ended are played again. */
+/** How long a run may take whose attempts all reach their limit, each of them twice: those that the endpoint has ended are retried. */
 function longest(values) {
   const number = (key) => Number(values.findLast((value) => value.startsWith(`${key}=`)).slice(key.length + 1));
   const attempts = number("restful_server_gen_iterative.n_scenarios") * number("restful_server_gen_iterative.n_turns");
@@ -411,9 +411,9 @@ async function killedStream() {
   const broken = requests("killed_stream").filter(brokeOff);
   expect(broken.length > 0, "No answer broke off");
   expectAgentEnds({ ...end, attempts: end.attempts.slice(-1) }, 1);
-  const since = sinceRestart(requests("killed_stream"), earlier);
-  expect(since.length > 0, "Nothing was asked of the server that was started again");
-  const tokenSums = await sums(since, first.url, NOTHING);
+  const latest = sinceRestart(requests("killed_stream"), earlier);
+  expect(latest.length > 0, "Nothing was asked of the server that was started again");
+  const tokenSums = await sums(latest, first.url, NOTHING);
   return `${endsOf(end.attempts)}; ${String(broken.length)} answer broken off by the endpoint; since then ${tokenSums}`;
 }
 

@@ -102,7 +102,7 @@ export function systemPackages(packages, { again = false, failures } = {}) {
     const command = byKnownNames();
     if (!apt(command)) stop(`System packages could not be installed. Try by hand and look at what it says:\n\n  ${command.join(" ")}\n`);
   }
-  // A machine without a network goes on with what it has, and is not kept waiting.
+  // A machine without a network uses what it has, and is not kept waiting.
   const quick = ["-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=10", "-o", "Acquire::https::Timeout=10"];
   const had = (name) => apt([...install([name]), ...quick], 1) || (apt(["apt-get", "update", "-q", ...quick], 1) && apt([...install([name]), ...quick], 1));
   for (const name of wished) {

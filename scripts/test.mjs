@@ -365,7 +365,7 @@ function sameFeatures() {
   const [programs, tests] = [tree("normal,build"), tree("normal,build,dev")];
   if (programs === null || tests === null) return "cargo tree failed.";
   const found = featuresOfTests(programs, tests);
-  return found.length === 0 ? null : `Name these features where the crate is a dependency of ours, so that nothing compiles twice:\n${found.join("\n")}`;
+  return found.length === 0 ? null : `Name these features where the crate is a dependency of the project, so that nothing compiles twice:\n${found.join("\n")}`;
 }
 
 function noGuiInTheCommandLine() {

@@ -15,8 +15,8 @@ const SECONDS = { ofChanged: 16, ofDependent: 3 };
 const OF_ALL = (file) => ["Cargo.toml", "Cargo.lock", "clippy.toml"].includes(file) || file.startsWith(".cargo/");
 
 /** `{ crates, targets, filter, leftOut }` of what differs from a commit: names, arguments for cargo, arguments for cargo-nextest, lines. */
-export function changedCrates(since = "main") {
-  const base = output("git", ["merge-base", "HEAD", since]) ?? (since === "main" ? "HEAD" : stop(`There is no commit ${since}.`));
+export function changedCrates(revision = "main") {
+  const base = output("git", ["merge-base", "HEAD", revision]) ?? (revision === "main" ? "HEAD" : stop(`There is no commit ${revision}.`));
   const files = [...lines(output("git", ["diff", "--name-only", base])), ...lines(output("git", ["ls-files", "--others", "--exclude-standard"]))];
   const { packages } = JSON.parse(output("cargo", ["metadata", "--locked", "--no-deps", "--format-version", "1"]));
   return chosen(packages, files, knownTimes(), root);

@@ -1,4 +1,4 @@
-// Clippy as the compiler of our own code: it is compiled once, and other people's code is not checked as well as compiled.
+// Clippy as the compiler of the project's code: it is compiled once, and other people's code is not checked as well as compiled.
 import { output } from "../lib/process.mjs";
 
 /** Makes every cargo that this program starts lint what it compiles. Gives clippy's program, or `null` where there is none. */

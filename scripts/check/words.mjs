@@ -14,7 +14,7 @@ import { splitScript, splitSvelte } from "./words-ui.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
 const LIST = path.join(root, "scripts/check/words.json");
-const EXTENSIONS = new Set([".rs", ".md", ".toml", ".ts", ".svelte"]);
+const EXTENSIONS = new Set([".rs", ".md", ".toml", ".ts", ".mjs", ".svelte"]);
 const OK = /words: ok/;
 
 /** A string that is a key, an option or a file rather than words: `--grey`, `oracle.mischief.stall=1`, the end reason `cancelled`. */
@@ -45,7 +45,7 @@ export function withoutCode(line) {
 
 /** In which language a file is written, as far as it matters here. */
 export function languageOf(file) {
-  return { ".rs": "rust", ".ts": "script", ".svelte": "svelte" }[path.extname(file)] ?? "markdown";
+  return { ".rs": "rust", ".ts": "script", ".mjs": "script", ".svelte": "svelte" }[path.extname(file)] ?? "markdown";
 }
 
 /** The lines of Markdown as texts, without its code (fenced or inline). */

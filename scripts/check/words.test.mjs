@@ -112,6 +112,8 @@ test("words are found in what the UI shows, and names in its code", () => {
   assert.deepEqual(inUi("a.ts", 'const grey = "a grey"; // words in code are names'), ["1 grey"]);
   assert.deepEqual(inUi("a.ts", "// words: ok, a key\nconst key = { since: 1 };"), []);
   assert.deepEqual(inUi("a.rs", "let said = 1;"), ["1 let said"]);
+  assert.deepEqual(inUi("a.rs", "Some(why) => why,"), ["1 Some(why)"]);
+  assert.deepEqual(inUi("a.mjs", "const said = 1;"), ["1 said ="]);
   assert.deepEqual(inUi("a.md", "`can not`"), []);
 });
 

@@ -2,7 +2,7 @@
 //
 // Cargo knows a crate from a registry by its checksum, version, features and profile, so one folder serves every lock file; its own
 // crates it knows by the times of files, and would take what another clone compiled for what this one holds. So what it
-// remembers of our own crates goes before each check: they are always compiled from the clone.
+// remembers of the project's crates goes before each check: they are always compiled from the clone.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";

@@ -5,7 +5,7 @@
 import { connect } from "node:net";
 import { StringDecoder } from "node:string_decoder";
 
-/** An answer that does not come to its end in this time is an error. */
+/** An answer that does not end in this time is an error. */
 const HANGS_MS = 180_000;
 /** The name under which the model is served. */
 export const MODEL = "smollm2-135m";
@@ -139,7 +139,7 @@ export async function recordSession(url, { kill, isIdle }) {
   await post("plain", chat("Name three colors."));
   await post("stream_with_usage", chat("Name three colors.", streamed));
   await post("stream_without_usage", chat("Name three colors.", { stream: true }));
-  // The chat template of this model knows no tools: it is told of none, and calls none.
+  // The chat template of this model knows no tools: it gets none, and calls none.
   await post("tool_not_called", chat("What is the weather in Oslo?", { tools: [WEATHER] }));
   await post("json_schema", chat("Is the sky blue?", { response_format: ANSWER }));
   await post("json_schema_stream", chat("Is the sky blue?", { response_format: ANSWER, ...streamed }));

@@ -9,6 +9,9 @@ use crate::clusters::{InScenario, observations};
 use crate::difference::{ShortestRuns, common_tau, shortest};
 use crate::survival::{MAX_TURNS, Observation, StaminaSummary, anyone_at_risk, summarize_over};
 
+/// Equal means differ by up to this share of them: 0.8 · 0.75 is not 0.6 in floating point.
+const ROUNDING: f64 = 1e-9;
+
 /// A run of the matrix.
 #[derive(Debug, Clone, Copy)]
 pub struct MatrixRun<'a> {
@@ -47,9 +50,9 @@ pub struct Margin {
 /// The best and the worst harness of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Extremes {
-    /// Row of the harness with the highest mean (the first of several).
+    /// Row of the harness with the highest mean (the first of several). Means that differ by their rounding are equal.
     pub best: usize,
-    /// Row of the harness with the lowest mean.
+    /// Row of the harness with the lowest mean, in the same way: where all are equal it is the best, too.
     pub worst: usize,
     /// Best ÷ worst, by cluster bootstrap of these two cells; `None` = the worst is 0, the ratio is not defined.
     pub ratio: Option<BootstrapEstimate>,
@@ -171,9 +174,12 @@ fn extremes(line: &[Option<&CellEpisodes<'_>>], tau: u32, resampling: Resampling
     if means.len() < 2 {
         return None;
     }
+    let highest = means.iter().map(|m| m.2).fold(f64::NEG_INFINITY, f64::max);
+    let lowest = means.iter().map(|m| m.2).fold(f64::INFINITY, f64::min);
+    let rounding = ROUNDING * highest.max(1.0);
     // The first of equals in both cases.
-    let best = means.iter().reduce(|best, m| if m.2 > best.2 { m } else { best })?;
-    let worst = means.iter().reduce(|worst, m| if m.2 < worst.2 { m } else { worst })?;
+    let best = means.iter().find(|m| highest - m.2 <= rounding)?;
+    let worst = means.iter().find(|m| m.2 - lowest <= rounding)?;
     let ratio = bootstrap_ratio(best.1.episodes, worst.1.episodes, tau, resampling);
     Some(Extremes { best: best.0, worst: worst.0, ratio })
 }

@@ -59,7 +59,7 @@ fn by_part(episodes: &[InScenario]) -> BTreeMap<&str, BTreeMap<Option<&str>, Tas
 /// The scored parts of a task.
 type Parts = Vec<TaskTrials>;
 
-/// All trials of a task.
+/// All trials of these parts or tasks.
 fn whole(parts: &[TaskTrials]) -> TaskTrials {
     parts.iter().fold(TaskTrials::default(), |sum, part| TaskTrials {
         trials: sum.trials.saturating_add(part.trials),
@@ -87,11 +87,7 @@ pub fn pass_rate(episodes: &[InScenario]) -> PassRate {
     let trials = scored.iter().map(|task| task.trials).sum();
     let passed = scored.iter().map(|task| task.passed).sum();
     let count = scored.len() as u32;
-    let interval = if trials > count {
-        clustered(&scored).map(|ends| (ends, RateInterval::Clustered))
-    } else {
-        wilson(passed, trials).map(|p| ((p.ci_low, p.ci_high), RateInterval::Wilson))
-    };
+    let interval = interval(&scored);
     let ks = 1..=of_tasks.iter().flatten().map(|part| part.trials).min().unwrap_or(0).min(MAX_K);
     PassRate {
         value: (trials > 0).then(|| f64::from(passed) / f64::from(trials)),
@@ -107,6 +103,18 @@ pub fn pass_rate(episodes: &[InScenario]) -> PassRate {
         pass_at_k_ci: ks.clone().map(|k| interval_of_k(&of_tasks, k, pass_at)).collect(),
         pass_hat_k_ci: ks.map(|k| interval_of_k(&of_tasks, k, pass_hat)).collect(),
     }
+}
+
+/// The 95 % interval of the share of passed trials over tasks with scored trials, and how it is made: Wilson's if every task
+/// has one trial, and clustered by task otherwise. `None` = there is no trial, or one task has several and no other has any.
+///
+/// Any share over units that depend on each other within tasks has it: those that are in the share are the passed ones.
+pub fn interval(tasks: &[TaskTrials]) -> Option<((f64, f64), RateInterval)> {
+    let all = whole(tasks);
+    if all.trials as usize > tasks.len() {
+        return clustered(tasks).map(|ends| (ends, RateInterval::Clustered));
+    }
+    wilson(all.passed, all.trials).map(|p| ((p.ci_low, p.ci_high), RateInterval::Wilson))
 }
 
 fn mean(tasks: &[Parts], value: impl Fn(&TaskTrials) -> f64) -> f64 {

@@ -23,6 +23,13 @@ pub struct Permutation {
 /// Up to so many arrangements, all are used. Otherwise random ones are.
 const EXACT: u64 = 20_000;
 
+/// A statistic that is smaller by less than this share of the observed one is equal to it: sums in another order differ by
+/// rounding.
+const RELATIVE: f64 = 1e-9;
+/// The same in absolute terms, for a statistic whose true value is 0, of which no share is a tolerance. Rounding of sums of
+/// log-rank scores, which are about 1, gives statistics below 1e-24; statistics that differ do so by far more than 1e-12.
+const ABSOLUTE: f64 = 1e-12;
+
 /// The log-rank test by permutation, for groups too small for χ²: how often a random distribution of the episodes over
 /// groups of these sizes differs as much.
 ///
@@ -44,7 +51,7 @@ pub fn permutation_log_rank(groups: &[&[Observation]], draws: u32, seed: u64) ->
     if scores.iter().all(|s| (s - scores[0]).abs() < 1e-12) {
         return None;
     }
-    let observed = spread(&scores, &sizes) * (1.0 - 1e-9);
+    let observed = spread(&scores, &sizes) * (1.0 - RELATIVE) - ABSOLUTE;
     if sizes.len() == 2 && combinations(scores.len(), sizes[0]).is_some_and(|c| c <= EXACT) {
         let (mut all, mut extreme) = (0, 0);
         for_each_choice(scores.len(), sizes[0], &mut |chosen| {
@@ -128,5 +135,40 @@ fn for_each_choice(n: usize, k: usize, look: &mut impl FnMut(&[usize])) {
         for j in i + 1..k {
             chosen[j] = chosen[j - 1] + 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+    use super::*;
+
+    /// Four episodes that were censored after turn 12, and one that failed at turn 8, at this place.
+    fn group(failed_at: usize) -> Vec<Observation> {
+        let mut group = vec![Observation::censored_after(12); 4];
+        group.insert(failed_at, Observation::failed_at(8));
+        group
+    }
+
+    /// p was 0.86: the statistic is 0, and was compared by its rounding.
+    #[test]
+    fn groups_that_are_equal_have_a_p_of_1_in_any_order_of_their_episodes() {
+        for (first, second) in [(0, 1), (4, 1), (4, 0), (2, 2)] {
+            let (a, b) = (group(first), group(second));
+            let two = permutation_log_rank(&[&a, &b], 2_000, 1).unwrap();
+            assert!(two.exact && two.arrangements == 252, "{two:?}");
+            assert!((two.p - 1.0).abs() < 1e-12, "{first} {second}: {two:?}");
+            let three = permutation_log_rank(&[&a, &b, &group(3)], 2_000, 1).unwrap();
+            assert!(!three.exact && (three.p - 1.0).abs() < 1e-12, "{first} {second}: {three:?}");
+        }
+    }
+
+    #[test]
+    fn groups_that_differ_are_told_apart_as_before() {
+        // 1 of 70 arrangements is as extreme on either side.
+        let (a, b) = ([1, 2, 3, 4].map(Observation::failed_at), [5, 6, 7, 8].map(Observation::failed_at));
+        let p = permutation_log_rank(&[&a, &b], 0, 1).unwrap().p;
+        assert!((p - 2.0 / 70.0).abs() < 1e-12, "{p}");
     }
 }

@@ -48,24 +48,24 @@ proptest! {
     #[test]
     fn a_log_rank_test_does_not_depend_on_order(a in run(), b in run(), c in run(), turn in 0usize..20) {
         let (pa, pb, pc) = (observations(&a), observations(&b), observations(&c));
-        let one = log_rank(&[&pa, &pb, &pc]);
+        let first = log_rank(&[&pa, &pb, &pc]);
         let mut turned = pa.clone();
         turned.rotate_left(turn % pa.len());
-        let two = log_rank(&[&pc, &turned, &pb]);
-        prop_assert_eq!(one.is_some(), two.is_some());
-        if let (Some(one), Some(two)) = (&one, &two) {
-            prop_assert!(close(one.chi2, two.chi2) && one.df == two.df, "{one:?} {two:?}");
-            prop_assert!((0.0..=1.0).contains(&one.p) && one.chi2 >= 0.0 && (1..=2).contains(&one.df));
-            prop_assert!(close(one.groups[0].expected, two.groups[1].expected));
-            let observed: u32 = one.groups.iter().map(|g| g.observed).sum();
-            let expected: f64 = one.groups.iter().map(|g| g.expected).sum();
+        let second = log_rank(&[&pc, &turned, &pb]);
+        prop_assert_eq!(first.is_some(), second.is_some());
+        if let (Some(first), Some(second)) = (&first, &second) {
+            prop_assert!(close(first.chi2, second.chi2) && first.df == second.df, "{first:?} {second:?}");
+            prop_assert!((0.0..=1.0).contains(&first.p) && first.chi2 >= 0.0 && (1..=2).contains(&first.df));
+            prop_assert!(close(first.groups[0].expected, second.groups[1].expected));
+            let observed: u32 = first.groups.iter().map(|g| g.observed).sum();
+            let expected: f64 = first.groups.iter().map(|g| g.expected).sum();
             prop_assert!(close(f64::from(observed), expected));
         }
         let strata = stratified_log_rank(&[&a, &b, &c]);
         let other = stratified_log_rank(&[&b, &c, &a]);
         prop_assert_eq!(strata.as_ref().map(|t| t.df), other.as_ref().map(|t| t.df));
-        if let (Some(one), Some(two)) = (strata, other) {
-            prop_assert!(close(one.chi2, two.chi2));
+        if let (Some(first), Some(second)) = (strata, other) {
+            prop_assert!(close(first.chi2, second.chi2));
         }
     }
 

@@ -1,14 +1,14 @@
-//! Classes of attempts, histories of episodes and shares over runs.
+//! Classes of attempts, and what adds up over an episode.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::BTreeSet;
 
-use analysis::failures::history::{RepairTimes, Standing, history, repair_times, turn_repairs};
+use analysis::failures::history::{Standing, history, repair_times};
 use analysis::failures::{
     Classification, Context, FailureClass as C, NO_RULE, NOT_DESCRIBED, Suites, classify_attempt, is_failed,
 };
 use analysis::proportion::wilson;
-use model::{Attempt, EndReason as R, Episode, Median, TestOutcome, TestResult, Turn, Verdict};
+use model::{Attempt, EndReason as R, Episode, TestOutcome, TestResult, Turn, Verdict};
 use proptest::prelude::*;
 
 /// A test: `.` passed, `F` failed, `s` skipped.
@@ -22,7 +22,7 @@ fn test(id: &str, letter: char) -> TestResult {
 }
 
 /// An attempt that names all its tests: `a.` is test `a`, passed.
-fn attempt(number: u32, tests: &str) -> Attempt {
+pub(crate) fn attempt(number: u32, tests: &str) -> Attempt {
     let tests: Vec<TestResult> =
         tests.split_whitespace().map(|t| test(&t[..t.len() - 1], t.chars().last().unwrap())).collect();
     let ran = tests.iter().filter(|t| t.outcome != TestOutcome::Skipped).count();
@@ -34,13 +34,13 @@ fn attempt(number: u32, tests: &str) -> Attempt {
 }
 
 /// The same, as a log that names only what failed.
-fn brief(number: u32, tests: &str) -> Attempt {
+pub(crate) fn brief(number: u32, tests: &str) -> Attempt {
     let mut attempt = attempt(number, tests);
     attempt.tests.retain(TestResult::is_failing);
     attempt
 }
 
-fn episode(turns: Vec<Vec<Attempt>>) -> Episode {
+pub(crate) fn episode(turns: Vec<Vec<Attempt>>) -> Episode {
     let mut episode = Episode::new("e", "scenario_0");
     for (index, attempts) in turns.into_iter().enumerate() {
         let mut turn = Turn::new(index as u32 + 1);
@@ -48,237 +48,6 @@ fn episode(turns: Vec<Vec<Attempt>>) -> Episode {
         episode.turns.push(turn);
     }
     episode
-}
-
-/// Standings of a turn's attempt, by the tests' ids.
-fn standings(episode: &Episode, turn: u32, number: u32) -> Vec<(String, Standing)> {
-    let history = history(episode);
-    let found = history.attempts.iter().find(|a| (a.turn, a.attempt) == (turn, number));
-    let attempt =
-        episode.turn(turn).unwrap().attempts.iter().find(|attempt| attempt.number == number).unwrap();
-    found.map_or_else(Vec::new, |found| {
-        found.tests.iter().map(|t| (attempt.tests[t.test].id.clone(), t.standing)).collect()
-    })
-}
-
-const NEW: Standing = Standing::New;
-
-fn regression(passed_in_turn: u32) -> Standing {
-    Standing::Regression { passed_in_turn }
-}
-
-fn still(since_turn: u32, passed_in_turn: Option<u32>) -> Standing {
-    Standing::StillFailing { since_turn, passed_in_turn }
-}
-
-#[test]
-fn new_regression_and_still_failing_are_told_apart() {
-    let episode = episode(vec![
-        vec![attempt(1, "a. bF"), attempt(2, "a. b.")],
-        vec![attempt(1, "a. b. cF"), attempt(2, "aF b. cF")],
-        vec![attempt(1, "aF b. c. dF")],
-        vec![attempt(1, "a. b. cF d.")],
-    ]);
-    let standings_at = |turn, number| {
-        standings(&episode, turn, number).into_iter().map(|(_, standing)| standing).collect::<Vec<_>>()
-    };
-    assert_eq!(standings_at(1, 1), [NEW]);
-    assert_eq!(standings_at(2, 1), [NEW]);
-    // `a` passed in the attempt before, of the same turn.
-    assert_eq!(standings_at(2, 2), [regression(2), still(2, None)]);
-    assert_eq!(standings_at(3, 1), [still(2, Some(2)), NEW]);
-    assert_eq!(standings_at(4, 1), [regression(3)]);
-    let count = |wanted: fn(&Standing) -> bool| {
-        history(&episode).attempts.iter().flat_map(|a| &a.tests).filter(|t| wanted(&t.standing)).count()
-    };
-    let counts = [
-        count(|s| *s == Standing::New),
-        count(|s| matches!(s, Standing::Regression { .. })),
-        count(|s| matches!(s, Standing::StillFailing { .. })),
-        count(|s| *s == Standing::Unknown),
-    ];
-    assert_eq!(counts, [3, 2, 2, 0]);
-}
-
-#[test]
-fn what_earlier_turns_do_not_name_is_unknown() {
-    let episode = episode(vec![
-        vec![brief(1, "a. b. c.")],
-        vec![brief(1, "aF b. c."), brief(2, "a. bF c.")],
-        vec![attempt(1, "a. b. cF")],
-    ]);
-    assert_eq!(standings(&episode, 2, 1), [("a".to_owned(), Standing::Unknown)]);
-    // In the same turn the suite is the same: `b` did not fail at the attempt before, so it passed.
-    assert_eq!(standings(&episode, 2, 2), [("b".to_owned(), regression(2))]);
-    assert_eq!(standings(&episode, 3, 1), [("c".to_owned(), Standing::Unknown)]);
-}
-
-#[test]
-fn attempts_without_tests_hide_nothing() {
-    let mut error = Attempt::new(1, Verdict::Error);
-    error.end_reason = Some(R::ServerFailed);
-    let episode = episode(vec![vec![attempt(1, "a.")], vec![error], vec![attempt(1, "aF bF")]]);
-    let last: Vec<_> = standings(&episode, 3, 1).into_iter().map(|(_, standing)| standing).collect();
-    assert_eq!(last, [regression(1), NEW]);
-}
-
-#[test]
-fn skipped_tests_say_nothing() {
-    let episode =
-        episode(vec![vec![attempt(1, "a. b.")], vec![attempt(1, "as b.")], vec![attempt(1, "aF b.")]]);
-    assert_eq!(standings(&episode, 3, 1), [("a".to_owned(), regression(1))]);
-}
-
-#[test]
-fn files_that_name_their_turn_hold_the_same_tests() {
-    let episode = episode(vec![
-        vec![attempt(1, "suites/turn_1.py::test_a.")],
-        vec![attempt(1, "suites/turn_2.py::test_aF")],
-    ]);
-    assert_eq!(standings(&episode, 2, 1)[0].1, regression(1));
-}
-
-#[test]
-fn numbered_ids_are_followed_by_what_describes_them() {
-    let described = |number: u32, tests: &[(&str, &str)]| {
-        let mut attempt = Attempt::new(number, Verdict::Failed);
-        (attempt.passed, attempt.total) = (Some(3), Some(3 + tests.len() as u32));
-        for (id, intent) in tests {
-            let mut test = TestResult::new(*id, TestOutcome::Failed);
-            test.intent = Some((*intent).to_owned());
-            attempt.tests.push(test);
-        }
-        attempt
-    };
-    let episode = episode(vec![
-        vec![described(1, &[("c001", "list"), ("c002", "sort"), ("c003", "twice"), ("c004", "twice")])],
-        vec![described(1, &[("c001", "sort"), ("c002", "new one"), ("c003", "twice")])],
-    ]);
-    let last: Vec<_> = standings(&episode, 2, 1).into_iter().map(|(_, standing)| standing).collect();
-    // The same number is another test; the same description is the same test, unless two have it.
-    assert_eq!(last[0], still(1, None));
-    assert_eq!(last[1], Standing::Unknown);
-    let first: BTreeSet<_> =
-        standings(&episode, 1, 1).into_iter().map(|(_, standing)| format!("{standing:?}")).collect();
-    assert_eq!(first, BTreeSet::from(["New".to_owned()]));
-}
-
-#[test]
-fn repairs_take_attempts_and_turns_or_are_censored() {
-    let episode = episode(vec![
-        vec![attempt(1, "aF bF"), attempt(2, "a. bF"), attempt(3, "a. bF")],
-        vec![attempt(1, "a. b. cF")],
-        vec![attempt(1, "aF b. cF")],
-    ]);
-    let history = history(&episode);
-    let all: Vec<_> = history
-        .repairs
-        .iter()
-        .map(|r| (r.id.as_str(), r.turn, r.attempt, r.repaired, r.attempts, r.turns))
-        .collect();
-    assert_eq!(
-        all,
-        [
-            ("a", 1, 1, true, 1, 0),
-            ("b", 1, 1, true, 3, 1),
-            ("c", 2, 1, false, 1, 1),
-            ("a", 3, 1, false, 0, 0)
-        ]
-    );
-    let times = repair_times(&history.repairs);
-    assert_eq!((times.failed, times.repaired, times.in_same_turn), (4, 2, 1));
-    // Attempts: repaired after 1 and 3, censored after 1 and 0: at risk 3 at 1, 1 at 3: S(1) = 2/3, S(3) = 0.
-    assert_eq!(times.median_attempts, Median::Reached(3));
-    // Turns: repaired in the same turn (of 3 at risk) and one turn later (of 1): S = 2/3, 0.
-    assert_eq!(times.median_turns, Median::Reached(1));
-    let turns: Vec<_> = turn_repairs(&episode).iter().map(|r| (r.turn, r.repaired, r.attempts)).collect();
-    assert_eq!(turns, [(1, false, 2), (2, false, 0), (3, false, 0)]);
-    assert_eq!(repair_times([]), RepairTimes::default());
-}
-
-#[test]
-fn an_attempt_without_a_verdict_tries_no_turn_again() {
-    let without = |reason| Attempt { end_reason: Some(reason), ..Attempt::new(2, Verdict::Unfinished) };
-    let repairs = |last: Vec<Attempt>| -> Vec<(bool, u32)> {
-        let attempts = std::iter::once(attempt(1, "aF")).chain(last).collect();
-        turn_repairs(&episode(vec![attempts]))
-            .iter()
-            .map(|repair| (repair.repaired, repair.attempts))
-            .collect()
-    };
-    assert_eq!(repairs(vec![without(R::Endpoint)]), [(false, 0)]);
-    assert_eq!(repairs(vec![without(R::AgentTimeout)]), [(false, 0)]);
-    assert_eq!(repairs(vec![Attempt::new(2, Verdict::Error)]), [(false, 1)]);
-    // It was an attempt all the same.
-    assert_eq!(repairs(vec![without(R::Endpoint), attempt(3, "a.")]), [(true, 2)]);
-    let of_one = turn_repairs(&episode(vec![vec![attempt(1, "aF"), without(R::Endpoint)]]));
-    assert_eq!(repair_times(&of_one).median_attempts, Median::Unknown);
-}
-
-#[test]
-fn flips_are_tests_that_change_more_than_once() {
-    let episode = episode(vec![
-        vec![attempt(1, "a. bF c."), attempt(2, "aF b. c.")],
-        vec![attempt(1, "a. bF c.")],
-        vec![attempt(1, "aF b. c.")],
-    ]);
-    let flips = history(&episode).flips;
-    let all: Vec<_> = flips.iter().map(|f| (f.id.as_str(), f.changes, f.outcomes.len())).collect();
-    assert_eq!(all, [("a", 3, 4), ("b", 3, 4)]);
-    assert_eq!(
-        flips[0].outcomes.iter().map(|o| (o.turn, o.attempt, o.passed)).collect::<Vec<_>>(),
-        [(1, 1, true), (1, 2, false), (2, 1, true), (3, 1, false)]
-    );
-    assert!(flips.iter().all(|f| f.turns == [1, 2, 3]));
-}
-
-#[test]
-fn a_flip_knows_the_turns_whose_attempts_differ() {
-    let changed_within = |turns: Vec<Vec<Attempt>>| {
-        let flips = history(&episode(turns)).flips;
-        let flip = flips.iter().find(|flip| flip.id == "a").expect("a flip");
-        flip.changed_within.clone()
-    };
-    // It fails at the end of a turn, and once more in the next before it passes there: one change in that turn.
-    let repaired = vec![
-        vec![attempt(1, "a. b.")],
-        vec![attempt(1, "aF b.")],
-        vec![attempt(1, "aF b."), attempt(2, "a. b.")],
-    ];
-    assert_eq!(changed_within(repaired), [3]);
-    // As many changes from turn to turn as there are.
-    let by_turn = vec![
-        vec![attempt(1, "aF b.")],
-        vec![attempt(1, "aF b."), attempt(2, "a. b.")],
-        vec![attempt(1, "aF b.")],
-    ];
-    assert_eq!(changed_within(by_turn), [2]);
-    // Of the first attempt of turn 2 nothing is known.
-    let unknown = vec![
-        vec![attempt(1, "a. b.")],
-        vec![Attempt::new(1, Verdict::Error), attempt(2, "aF b.")],
-        vec![attempt(1, "a. b.")],
-    ];
-    assert!(changed_within(unknown).is_empty());
-    let often = vec![vec![attempt(1, "aF b."), attempt(2, "a. b."), attempt(3, "aF b.")]];
-    assert_eq!(changed_within(often), [1]);
-}
-
-#[test]
-fn a_flip_knows_which_turns_say_nothing_of_it() {
-    // At turn 2 the test is not among those that ran, and turn 4 tells its failing tests only in part.
-    let mut partly = attempt(1, "b.");
-    (partly.verdict, partly.passed, partly.total) = (model::Verdict::Failed, Some(1), Some(9));
-    let episode = episode(vec![
-        vec![attempt(1, "a. b.")],
-        vec![attempt(1, "b.")],
-        vec![attempt(1, "aF b.")],
-        vec![partly],
-        vec![attempt(1, "a. b.")],
-    ]);
-    let flips = history(&episode).flips;
-    assert_eq!(flips.len(), 1);
-    assert_eq!((flips[0].id.as_str(), flips[0].turns.as_slice()), ("a", &[1, 3, 5][..]));
 }
 
 fn classify(attempt: &Attempt) -> Classification {

@@ -5,6 +5,7 @@ mod calibration;
 mod comparison;
 mod comparison_properties;
 mod documentation;
+mod failure_history;
 mod failures;
 mod locobench;
 mod pass_rate;

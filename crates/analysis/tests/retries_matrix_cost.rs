@@ -249,6 +249,26 @@ fn a_matrix_has_cells_margins_and_extremes() {
     assert_eq!(matrix(&[], None, resampling()).cells.len(), 0);
 }
 
+/// A harness was best, with a ratio of 1.00, by the rounding of its mean.
+#[test]
+fn means_that_differ_by_their_rounding_are_equal() {
+    // Both have 3 survived turns in 5 episodes.
+    let (plain, rounded) = (fail_at(&[1, 1, 2, 2, 2]), fail_at(&[1, 1, 1, 2, 3]));
+    let more = fail_at(&[1, 1, 2, 2, 3]);
+    let run = |harness, episodes| MatrixRun { harness, model: "m", episodes, planned: Some(3) };
+    let equal = [run("a", plain.as_slice()), run("b", rounded.as_slice())];
+    let m = matrix(&equal, None, resampling());
+    let mean = |row: usize| m.cells[row][0].as_ref().unwrap().summary.restricted_mean.mean.unwrap();
+    assert!(mean(0) != mean(1) && (mean(0) - mean(1)).abs() < 1e-12, "{} and {}", mean(0), mean(1));
+    let extremes = m.extremes[0].as_ref().unwrap();
+    assert_eq!((extremes.best, extremes.worst), (0, 0));
+    // Of the lowest two the first by name is the worst.
+    let apart = [run("a", rounded.as_slice()), run("b", plain.as_slice()), run("c", more.as_slice())];
+    let m = matrix(&apart, None, resampling());
+    let extremes = m.extremes[0].as_ref().unwrap();
+    assert_eq!((extremes.best, extremes.worst), (2, 0));
+}
+
 #[test]
 fn a_cell_in_which_nobody_was_at_risk_has_no_mean_and_shortens_nothing() {
     let good = fail_at(&[5, 6]);

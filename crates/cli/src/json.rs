@@ -10,6 +10,8 @@ use workbench::api::{
 };
 use workbench::{CopiedRun, IngestSummary};
 
+use crate::numbers::known_horizon;
+
 /// The format of tidy tables.
 const TABLE: &str = "table";
 
@@ -68,7 +70,7 @@ fn stamina(stamina: &Stamina) -> Value {
         "ci_low": stamina.ci_low,
         "ci_high": stamina.ci_high,
         "clustered": stamina.clustered,
-        "tau": stamina.tau,
+        "tau": known_horizon(stamina.tau),
         "n": stamina.n,
         "events": stamina.events,
         "censored": stamina.censored,

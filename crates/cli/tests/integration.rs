@@ -37,6 +37,7 @@ mod locobench;
 mod one_turn;
 mod paper;
 mod printed_lines;
+mod printed_tables;
 mod processes_left;
 mod python_page;
 mod regraded;

@@ -251,7 +251,7 @@ fn failures_leave_out_a_run_whose_trials_all_count_elsewhere() {
     let caption = made["caption"].as_str().expect("a caption");
     // One member has episodes, and no other one is counted.
     let count = "n = 6 scored trials of 3 tasks, 0 passed, 6 failed";
-    assert!(caption.contains(count) && caption.matches(" scored trials").count() == 1, "{caption}");
+    assert!(caption.contains(count) && caption.matches(" scored trials of").count() == 1, "{caption}");
 }
 
 /// A job whose folder was copied beside it in the folder that is opened.

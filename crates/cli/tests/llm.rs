@@ -6,7 +6,7 @@ mod endpoint;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use endpoint::{Endpoint, NOBODY, Reply};
+use endpoint::{Endpoint, Reply, UNUSED_ADDRESS};
 use serde_json::{Value, json};
 
 use crate::app;
@@ -207,7 +207,7 @@ fn what_is_wrong_with_an_endpoint_is_said_and_no_pack_is_left() {
     let folder = tempfile::tempdir().expect("a folder");
     let denied = Endpoint::start(|_| Reply::Http(401, Vec::new(), format!("{{\"error\": \"no {KEY}\"}}")));
     let denied_url = format!("llm_sampler.base_url={}", denied.base_url());
-    let nobody = format!("llm_sampler.base_url={NOBODY}/v1");
+    let nobody = format!("llm_sampler.base_url={UNUSED_ADDRESS}/v1");
     for (values, message) in [
         (vec![denied_url.as_str(), "llm_sampler.key_variable=SCRIPTED_KEY"], "401"),
         (vec![nobody.as_str(), "llm_sampler.timeout_seconds=0"], "timeout_seconds"),

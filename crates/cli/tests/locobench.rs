@@ -113,15 +113,21 @@ fn such_runs_enter_no_statistic_of_stamina() {
     assert_eq!((loco.len(), tested.len()), (4, 1), "{runs}");
     for run in &loco {
         assert_eq!((&run["stamina"], &run["score"]), (&Value::Null, &Value::Null), "{run}");
+        // Nothing is judged: no session is scored, and none ended without a verdict that it might have had.
+        let coverage = &run["coverage"];
+        assert!(coverage["scored"].is_null() && coverage["present"] == run["episodes"], "{run}");
+        assert_eq!(run["end_reasons"], serde_json::json!({}), "{run}");
     }
     assert!(tested[0]["stamina"]["tau"].is_number(), "{}", tested[0]);
+    assert!(tested[0]["coverage"]["scored"].is_number(), "{}", tested[0]);
+    assert!(tested[0]["end_reasons"].as_object().is_some_and(|ends| !ends.is_empty()), "{}", tested[0]);
     let shown = library.text(&["runs"]);
     let lines: Vec<&str> = shown.lines().filter(|line| line.contains("no tests")).collect();
     assert_eq!(lines.len(), 4, "{shown}");
     assert!(lines.iter().all(|line| line.contains("n/a") && !line.contains("0/0")), "{shown}");
     let table = library.json(&["table", "library"]);
     let rows = table["rows"].as_array().expect("rows");
-    let of_tests = ["n", "events", "censored", "mean_stamina", "tau", "median"];
+    let of_tests = ["n", "events", "censored", "mean_stamina", "tau", "median", "end_reasons"];
     let known = |row: &&Value| of_tests.iter().any(|column| !row[*column].is_null());
     assert_eq!((rows.len(), rows.iter().filter(known).count()), (5, 1), "{table}");
     let (run, other) = (run_of(&library, "gpt-4o"), run_of(&library, "gpt-4.1"));

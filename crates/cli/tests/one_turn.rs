@@ -117,10 +117,13 @@ fn a_job_of_one_turn_has_a_pass_rate() {
     let heads = ["tasks", "trials", "passed", "failed", "not", "scored", "pass", "rate"];
     assert!(words.windows(heads.len()).any(|found| found == heads), "{listed}");
     assert!(words.windows(5).any(|found| found == ["3", "9", "5", "4", "1"]), "{listed}");
+    assert!(listed.contains("not in the pass rate, and count as not passed in the score."), "{listed}");
     let shown = text(&home.stamina(&["show", run["id"].as_str().expect("an id")]).stdout);
     assert!(shown.contains("\nPass rate 55.6 % (95 % CI "), "{shown}");
     assert!(shown.contains("several trials of a task, interval clustered by task\n"), "{shown}");
     assert!(shown.contains("clustered by task; 1 trial not scored.") && shown.contains("pass^k"), "{shown}");
+    let compared = text(&home.stamina(&["compare", run["id"].as_str().expect("an id")]).stdout);
+    assert_eq!(compared.matches("and counts as not passed in the score").count(), 1, "{compared}");
     assert!(!shown.contains("stamina"), "{shown}");
 }
 

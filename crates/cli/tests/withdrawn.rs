@@ -338,7 +338,7 @@ fn a_withdrawn_session_is_in_no_figure_of_its_run() {
     assert!(home.text(&["runs"]).contains("1 withdrawn session left out"));
 }
 
-/// The first repeat of a task has the name of the task for an id: the others say how to name it.
+/// The first repeat of a task has the name of the task for an id: an id names one trial. It was refused as the name of two.
 #[test]
 fn each_repeat_of_a_task_can_be_named() {
     let home = TestHome::new();
@@ -346,16 +346,22 @@ fn each_repeat_of_a_task_can_be_named() {
     let run = home.run_ids().remove(0);
     let withdraw =
         |trial: &str| home.stamina(&["withdraw", &run, "--trial", trial, "--reason", "wrong image"]);
-    let refused = text(&withdraw("theme_t2_w2_ledger_report").stderr);
+    let task = "theme_t2_w2_ledger_report";
+    // The beginning of both.
+    let refused = text(&withdraw("theme_t2_w2_ledger_repor").stderr);
     let names = refused.split("Name one of: ").nth(1).unwrap_or_else(|| panic!("{refused}")).trim();
     let names: Vec<&str> = names.split(", ").collect();
-    assert_eq!(names.len(), 2, "{refused}");
-    for name in names {
+    assert!(names.len() == 2 && names.contains(&task), "{refused}");
+    let ids: Vec<String> = episodes(&home, &run).into_iter().map(|(id, _)| id).collect();
+    let withdrawn = || home.json(&["runs"])[0]["withdrawn_episodes"].as_u64();
+    for (name, count) in names.into_iter().zip(1..) {
+        assert!(ids.iter().any(|id| id == name), "{name} is no id of {ids:?}");
         let done = withdraw(name);
         assert!(done.status.success(), "{name}: {}", text(&done.stderr));
+        assert_eq!(withdrawn(), Some(count), "one trial each");
+        let marked = episodes(&home, &run).into_iter().find(|(id, _)| id == name);
+        assert_eq!(marked.and_then(|(_, mark)| mark).as_deref(), Some("wrong image"), "{name}");
     }
-    let withdrawn = || home.json(&["runs"])[0]["withdrawn_episodes"].as_u64();
-    assert_eq!(withdrawn(), Some(2));
     // In an exported table each has its id.
     let table = home.path("episodes.csv");
     let table = table.to_str().expect("UTF-8");
@@ -370,6 +376,27 @@ fn each_repeat_of_a_task_can_be_named() {
     assert_eq!(withdrawn(), Some(0));
     home.text(&["withdraw", "--from", table]);
     assert_eq!(withdrawn(), Some(2));
+}
+
+/// Of two trials with one name, in two tasks, the first was withdrawn without a word.
+#[test]
+fn a_name_that_trials_of_two_tasks_have_names_neither() {
+    let home = TestHome::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    let trial = |id: &str, name: &str, task: &str| serde_json::json!({ "id": id, "trial_name": name, "task_id": task, "is_resolved": true });
+    let trials = [trial("1", "one", "task-a"), trial("2", "one", "task-b"), trial("3", "two", "task-b")];
+    let results = serde_json::json!({ "results": trials }).to_string();
+    fs::write(folder.path().join("results.json"), results).expect("a file");
+    home.ingest(folder.path());
+    let run = home.run_ids().remove(0);
+    let withdraw =
+        |trial: &str| home.stamina(&["withdraw", &run, "--trial", trial, "--reason", "wrong image"]);
+    let withdrawn = || home.json(&["runs"])[0]["withdrawn_episodes"].as_u64();
+    let refused = text(&withdraw("one").stderr);
+    assert!(refused.contains("\"one\" names 2 episodes"), "{refused}");
+    assert_eq!(withdrawn(), Some(0));
+    assert!(withdraw("two").status.success());
+    assert_eq!(withdrawn(), Some(1));
 }
 
 #[test]

@@ -57,6 +57,17 @@ fn where_nobody_was_at_risk_nothing_is_known_in_any_command() {
         let text = library.text(&args);
         assert!(text.contains("unknown") && !text.contains(wrong), "{args:?}: {text}");
     }
+    // A horizon of nobody was 0.
+    for kind in ["runs", "matrix", "sensitivity"] {
+        let table = library.json(&["table", kind, id]);
+        let rows = table["rows"].as_array().expect("rows");
+        assert!(!rows.is_empty() && rows.iter().all(|row| row["tau"].is_null() == row["mean_stamina"].is_null()), "{kind}: {table}");
+    }
+    assert!(library.json(&["table", "library"])["rows"][0]["tau"].is_null());
+    for args in [&["compare", id][..], &["matrix", id]] {
+        let text = library.text(args);
+        assert!(text.contains("τ = unknown") && !text.contains("0 turns"), "{args:?}: {text}");
+    }
     let failures = library.text(&["failures", id]);
     assert!(
         failures.contains("first attempt failed: 0\n") && !failures.contains("not reached"),
@@ -124,10 +135,7 @@ fn what_was_stopped_from_outside_is_counted_apart() {
     let library = library_of("cancelled");
     let id = library.run_ids().remove(0);
     let text = library.text(&["failures", &id]);
-    assert!(
-        text.contains("1 of 3 trials that began ended in a failed attempt") && !text.contains("turns"),
-        "{text}"
-    );
+    assert!(text.contains("1 of 2 scored trials failed") && !text.contains("turns"), "{text}");
     let folder = library.path("report");
     library.text(&["report", &id, "--out", folder.to_str().expect("UTF-8")]);
     let report = std::fs::read_to_string(folder.join("report.md")).expect("the report");
@@ -153,9 +161,9 @@ fn one_trial_is_not_counted_as_several() {
     let library = library_of("copied");
     let id = library.run_ids().remove(0);
     let text = library.text(&["failures", &id]);
-    assert!(text.contains("0 of 1 trial that began"), "{text}");
+    assert!(text.contains("0 of 1 scored trial failed"), "{text}");
     let table = library.text(&["table", "failures", &id]);
-    assert!(table.contains("of 1 trial begun in 1 trial."), "{table}");
+    assert!(table.contains("of 1 scored trial in 1 trial."), "{table}");
 }
 
 /// EvoCode-Bench publishes the failing tests and no others.
@@ -179,7 +187,10 @@ fn how_many_tests_passed_again_is_unknown_where_no_source_names_those_that_pass(
     assert!(shown.contains(", none of which was tried again") && !shown.contains("0 passed"), "{shown}");
     assert!(table.contains("; none was tried again."), "{table}");
     let flips = library.text(&["table", "flips"]);
-    assert!(flips.contains("outcome is unknown: passed tests are not described."), "{flips}");
+    assert!(
+        flips.contains("outcome is unknown: passed tests are not described, or not followed over turns."),
+        "{flips}"
+    );
     let folder = library.path("report");
     let id = library.run_ids().remove(0);
     library.text(&["report", &id, "--out", folder.to_str().expect("UTF-8")]);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::display_names::{clean, full_name, least_width, natural_width, shown_all};
+use crate::display_names::{clean, full_name, least_width, natural_width, readable_width, shown_all};
 use crate::footnotes;
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
@@ -22,6 +22,8 @@ struct BarsPlan {
     axis: ValueAxis,
     row: f64,
     bottom: f64,
+    /// Rows whose word about the value has no room behind it: it is among the notes.
+    is_noted_below: Vec<bool>,
     notes: Vec<String>,
     height: f64,
 }
@@ -36,7 +38,11 @@ pub(crate) fn draw(data: &Bars, layout: &Layout, theme: Theme) -> Drawing {
         let labels: Vec<&SeriesLabel> = data.rows.iter().map(|row| &row.label).collect();
         let names = shown_all(&labels, plan.names_right - sheet.names_left(), sheet.sizes.tick_font);
         for (i, (row, name)) in data.rows.iter().zip(&names).enumerate() {
-            draw_row(&sheet, canvas, &plan, (i, name), row, data.unit.as_deref());
+            let mut row = row.clone();
+            if plan.is_noted_below[i] {
+                row.note = None;
+            }
+            draw_row(&sheet, canvas, &plan, (i, name), &row, data.unit.as_deref());
         }
         let (zero, name) = (plan.axis.at(0.0), axis_name(data));
         if has_value(data) {
@@ -123,7 +129,8 @@ fn plan(data: &Bars, sheet: &Sheet) -> BarsPlan {
     let labels: Vec<&SeriesLabel> = data.rows.iter().map(|row| &row.label).collect();
     // Beyond a third of the width, only as much as names without a cut need.
     let least = least_width(&labels, size).min(0.42 * sheet.width);
-    let names_right = sheet.names_left() + natural.min((0.32 * sheet.width).max(least));
+    let usual = natural.min((0.32 * sheet.width).max(least));
+    let names_right = sheet.names_left() + readable_width(&labels, size, usual, 0.45 * sheet.width);
     let left = names_right + 0.7 * size;
     let widest = data.rows.iter().map(|r| beside_width(sheet, r, unit)).fold(0.0, f64::max);
     // Numbers are right of the longest bar.
@@ -134,14 +141,43 @@ fn plan(data: &Bars, sheet: &Sheet) -> BarsPlan {
     let axis = sheet.across(&values.chain(others).chain([0.0]), Scale::Linear, left, right);
     let right = widened(data, sheet, &axis);
     let axis = axis.moved([left, right]);
-    let notes = footnotes::wrap(&published_note(&published(data)), sheet.width - 2.0 * PAD, size);
+    let has_room = |row: &BarRow| {
+        beside_width(sheet, row, unit) <= sheet.width - PAD - after_marks(sheet, &axis, row) + 0.5
+    };
+    let is_noted_below: Vec<bool> =
+        data.rows.iter().map(|row| row.note.is_some() && !has_room(row)).collect();
+    let below = data.rows.iter().zip(&is_noted_below).filter_map(|(row, is_below)| {
+        let note = row.note.as_ref().filter(|_| *is_below)?;
+        Some(format!("{}: {}", full_name(&row.label), clean(note)))
+    });
+    let published = Some(published_note(&published(data))).filter(|note| !note.is_empty());
+    let notes: Vec<String> = published.into_iter().chain(below).collect();
+    let notes = footnotes::wrap(&notes.join(". "), sheet.width - 2.0 * PAD, size);
     let count = data.rows.len().max(1) as f64;
     let rest = TOP + sheet.below(true) + footnotes::height(notes.len(), size) + PAD;
     let least = if sheet.print { 1.6 * size } else { 22.0 };
     let row = sheet.height.map_or(least, |h| ((h - rest) / count).clamp(least, 4.0 * size));
     let bottom = TOP + count * row;
     let has_own_colors = has_own_colors(&data.rows);
-    BarsPlan { has_own_colors, names_right, axis, row, bottom, notes, height: bottom + rest - TOP }
+    BarsPlan {
+        has_own_colors,
+        names_right,
+        axis,
+        row,
+        bottom,
+        is_noted_below,
+        notes,
+        height: bottom + rest - TOP,
+    }
+}
+
+/// Where the number of a row begins: behind its bar, its interval and published marks.
+fn after_marks(sheet: &Sheet, axis: &ValueAxis, row: &BarRow) -> f64 {
+    let high = row.ci_low.and(row.ci_high).filter(|_| row.value.is_some());
+    let ends = [row.value.filter(|v| v.is_finite()), high].into_iter().flatten().map(|v| axis.at(v));
+    let marks = row.published.iter().filter(|p| axis.holds(p.value));
+    let marks = marks.map(|p| axis.at(p.value) + 1.5 * sheet.sizes.mark);
+    ends.chain(marks).fold(axis.at(0.0), f64::max) + 0.5 * sheet.sizes.tick_font
 }
 
 /// Whether colors tell something of rows. Where there are more rows than colors and all colors are taken, they repeat, and two
@@ -187,12 +223,10 @@ fn draw_row(
     canvas.part(&format!("row-{i}"));
     canvas.text(name, (plan.names_right, base), Anchor::End, size, sheet.tokens.label);
     let zero = plan.axis.at(0.0);
-    let mut end = zero;
     if let Some(value) = row.value.filter(|v| v.is_finite()) {
         let x = plan.axis.at(value);
         let half = 0.32 * plan.row;
         canvas.bar((zero.min(x), middle - half), (zero.max(x), middle + half), fill);
-        end = end.max(x);
         if let (Some(low), Some(high)) = (row.ci_low, row.ci_high) {
             let (low, high) = (plan.axis.at(low), plan.axis.at(high));
             let cap = 0.16 * plan.row;
@@ -206,7 +240,6 @@ fn draw_row(
                     canvas.line(&[(end, middle - cap), (end, middle + cap)], pen);
                 }
             }
-            end = end.max(high);
         }
     }
     for published in row.published.iter().filter(|p| plan.axis.holds(p.value)) {
@@ -219,12 +252,10 @@ fn draw_row(
             sheet.tokens.paper,
             sizes.censor,
         );
-        end = end.max(x + 1.5 * sizes.mark);
     }
     let color = if row.value.is_some() { sheet.tokens.label } else { sheet.tokens.muted };
-    let left = end + 0.5 * size;
     // Published numbers follow the number of the run, each with its mark.
-    let mut left = left;
+    let mut left = after_marks(sheet, &plan.axis, row);
     let others = beside_width(sheet, row, unit) - sheet.tick_width(&value_text(row, unit));
     let room = sheet.width - PAD - left;
     let text = crate::display_names::fit(&value_text(row, unit), (room - others).max(0.5 * room), size);

@@ -1,31 +1,29 @@
 //! The caption of a figure: how its numbers were computed, from how many episodes, and with which software.
 
+mod content;
 mod never_at_risk;
 
 use std::borrow::Cow;
 
 use analysis::survival::StaminaSummary;
 
-use crate::curve::{last_turn_shown, limits};
+use self::content::content;
 use crate::display_names::{clean, full_name, short_names};
 use crate::number::{decimal, interval, p_value};
-use crate::spec::{
-    Bands, EpisodeCounts, Figure, FigureSpec, MatrixCell, Method, SeriesLabel, SurvivalComparison,
-};
+use crate::spec::{EpisodeCounts, Figure, FigureSpec, MatrixCell, Method, SeriesLabel};
 use crate::summary_text::{count, counted};
-use crate::survival_comparison::{has_others_behind, has_panels};
 use crate::table::Table;
 
 /// Sentences for a caption: content, method, n and events, censoring policy, software. Plain text that is complete except for
 /// a title, which the author writes. Runs with equal counts are named together.
 pub fn caption(spec: &FigureSpec) -> String {
-    sentences(drawn(&spec.figure, &spec.method).into_iter().chain(made(&spec.figure, &spec.method)))
+    sentences(content(&spec.figure, &spec.method).into_iter().chain(made(&spec.figure, &spec.method)))
 }
 
 /// A caption of one or two sentences: content, numbers of runs and episodes, and simulated runs. For slides, and for a paper
 /// that describes its methods in the text.
 pub fn short_caption(spec: &FigureSpec) -> String {
-    let mut parts = drawn(&spec.figure, &spec.method);
+    let mut parts = content(&spec.figure, &spec.method);
     let mut facts: Vec<String> = total(&spec.figure, &spec.method).into_iter().collect();
     facts.extend(tau(&spec.figure, &spec.method).map(|tau| format!("τ = {tau}")));
     parts.push(facts.join(", "));
@@ -152,104 +150,6 @@ fn made(figure: &Figure, method: &Method) -> Vec<String> {
     parts
 }
 
-/// The content of the figure, and how its intervals were computed, in sentences.
-fn drawn(figure: &Figure, method: &Method) -> Vec<String> {
-    const TICKS: &str = "Vertical ticks mark censored episodes";
-    let given = method.intervals.as_deref().map(clean);
-    let with_intervals = |content: &str, usual: &str| match &given {
-        Some(given) => vec![format!("{content}, {given}")],
-        None if usual.is_empty() => vec![content.to_owned()],
-        None => vec![format!("{content}, {usual}")],
-    };
-    match figure {
-        Figure::Survival(data) => {
-            let turns = crate::curve::last_turn(&data.points);
-            let band = crate::curve::Curve::from_points(&data.points, turns).has_interval();
-            let mut parts = if band {
-                with_intervals("Kaplan–Meier", "log-log 95 % CI")
-            } else {
-                vec!["Kaplan–Meier".to_owned()]
-            };
-            parts.push(TICKS.to_owned());
-            parts
-        }
-        Figure::SurvivalComparison(data) => {
-            let band = match (banded(data), &given) {
-                (None, _) => String::new(),
-                (Some(members), given) => {
-                    format!(", {}{members}", given.as_deref().unwrap_or("log-log 95 % CI"))
-                }
-            };
-            let mut parts = vec![format!("Kaplan–Meier{band}"), TICKS.to_owned()];
-            if has_panels(data) {
-                let others = if has_others_behind(data) { "; those of the others are gray" } else { "" };
-                parts.push(format!("Each panel has the curve of one run{others}"));
-            }
-            let tables = || data.series.iter().map(|s| s.points.as_slice());
-            let (limit, at_risk) = limits(tables());
-            if !data.series.is_empty() && tables().flatten().all(|point| point.at_risk == 0) {
-                parts.push("Nobody was at risk at any turn".to_owned());
-            } else if last_turn_shown(tables()) < limit {
-                parts.push(format!("Nobody is at risk after turn {at_risk} of {limit}"));
-            }
-            parts
-        }
-        Figure::FirstFailures(_) | Figure::FirstFailuresComparison(_) => vec![
-            "Turn of first failure".to_owned(),
-            "Thick bars are failures, thin bars are episodes that were censored after the turn".to_owned(),
-        ],
-        Figure::Differences(data) => {
-            with_intervals(&format!("{} vs. {}", clean(&data.axis), full_name(&data.reference)), "95 % CI")
-        }
-        Figure::Paired(data) => {
-            let content = format!(
-                "{} by {}, {a} and {b}, Δ: {b} − {a}",
-                if data.of_rates { "Pass rate (%)" } else { data.measure() },
-                data.nouns()[0],
-                a = full_name(&data.a),
-                b = full_name(&data.b)
-            );
-            let mut parts = with_intervals(&content, if data.mean.is_some() { "95 % CI" } else { "" });
-            // A pass rate is over scored trials, and no lower bound.
-            if !data.of_rates || data.pairs.iter().any(|pair| pair.a_censored || pair.b_censored) {
-                parts.push("Arrows are lower bounds (censored)".to_owned());
-            }
-            parts
-        }
-        Figure::Bars(data) => {
-            let has_ci = data.rows.iter().any(|r| r.ci_low.is_some());
-            with_intervals(
-                &crate::bars::with_unit(&data.measure, data.unit.as_deref()),
-                if has_ci { "95 % CI" } else { "" },
-            )
-        }
-        Figure::Pareto(data) => {
-            let cost = crate::bars::with_unit(&data.cost, data.unit.as_deref());
-            let mut parts = with_intervals(&format!("{} against {cost}", data.measure()), "95 % CI");
-            parts.push("The line joins the runs that none beats in both".to_owned());
-            parts
-        }
-        Figure::Plane(data) => {
-            let has_ci = data.points.iter().any(|p| p.x_ends.is_some() || p.y_ends.is_some());
-            let content = format!("{} against {}", clean(&data.y), clean(&data.x).to_lowercase());
-            with_intervals(&content, if has_ci { "95 % CI" } else { "" })
-        }
-        Figure::Matrix(data) => {
-            let content = format!(
-                "{} by {} and {}",
-                clean(&data.measure),
-                clean(&data.rows_name),
-                clean(&data.columns_name)
-            );
-            with_intervals(&content, "95 % CI")
-        }
-        Figure::Retries(_) => with_intervals("Mean stamina by number of retries allowed", "95 % CI"),
-        Figure::FailureShares(data) => vec![format!("Classes of {}", clean(&data.unit))],
-        // Its notes are in the picture and in its other files.
-        Figure::Table(table) => with_intervals(clean(&table.title).trim_end_matches('.'), ""),
-    }
-}
-
 /// `n = 25, 23 events, 2 censored`; of a run of one turn `n = 25 scored trials of 5 tasks, 15 passed, 10 failed, 2 not scored`.
 fn ended(counts: &EpisodeCounts) -> String {
     let Some(passed) = counts.passed else {
@@ -316,21 +216,6 @@ fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The runs with a drawn band, as the text after it; `None` = no run. A run in the background has no band, and neither has a
-/// run without failures.
-fn banded(data: &SurvivalComparison) -> Option<String> {
-    let drawn = crate::survival_comparison::with_bands(data);
-    match drawn.as_slice() {
-        [] => None,
-        all if all.len() == data.series.len() => Some(String::new()),
-        // A panel shows whether its run has a band.
-        _ if has_panels(data) && data.bands != Bands::Reference => Some(String::new()),
-        some => {
-            Some(format!(" of {}", listed(&some.iter().map(|label| full_name(label)).collect::<Vec<_>>())))
-        }
-    }
-}
-
 /// n and events of each run, or other counts, from the data of the figure, else from its method.
 fn numbers(figure: &Figure, method: &Method) -> Vec<String> {
     let counts_of = |name: String, s: &StaminaSummary| EpisodeCounts {
@@ -362,8 +247,14 @@ fn numbers(figure: &Figure, method: &Method) -> Vec<String> {
             let pairs = counted(data.pairs.len() as u32, one, many);
             let mean = data.mean.map(|mean| {
                 let p = mean.p.map(|_| format!(", {}", p_value(mean.p))).unwrap_or_default();
-                let ci = interval(mean.ci_low, mean.ci_high, 2);
-                format!(", mean Δ {} {ci} {}{p}", decimal(mean.value, 2), data.unit())
+                let value = decimal(mean.value, 2);
+                if mean.ci_low.is_some() {
+                    let ci = interval(mean.ci_low, mean.ci_high, 2);
+                    return format!(", mean Δ {value} {ci} {}{p}", data.unit());
+                }
+                let reason =
+                    if data.pairs.len() > 1 { "no variation".to_owned() } else { format!("one {one}") };
+                format!(", mean Δ {value} {} (no interval: {reason}){p}", data.unit())
             });
             let mut parts = vec![format!("{pairs}{}", mean.unwrap_or_default())];
             parts.extend(counts(&of_all));

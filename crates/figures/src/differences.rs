@@ -1,6 +1,6 @@
 //! Forest plot: the difference of each run to the reference, with its interval.
 
-use crate::display_names::{full_name, least_width, natural_width, shortest_names, shown_all};
+use crate::display_names::{full_name, is_nonsense, least_width, natural_width, shortest_names, shown_all};
 use crate::font::text_width;
 use crate::labels::Area;
 use crate::line_breaks::{broken, widest_part};
@@ -31,6 +31,8 @@ struct DifferencesPlan {
     names_right: f64,
     /// The lines of the name of each row.
     names: Vec<Vec<String>>,
+    /// Whether a name is in a line above its row, because it would be cut to nonsense beside it.
+    is_above: bool,
     value_right: f64,
     p_right: Option<f64>,
     axis: ValueAxis,
@@ -125,7 +127,7 @@ fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> DifferencesPlan {
         data.rows.iter().map(|r| natural_width(&r.label, size)).fold(sheet.tick_width("Run"), f64::max);
     let right = value_right - value_width - gap;
     // Names have what they need, as long as the axis keeps its least width: in one line, without what they share, or in two
-    // lines. Otherwise they are cut to a third of the figure.
+    // lines. Otherwise they are cut to a third of the figure, or stand above their rows if too little would be left of one.
     let room = right - gap - LEAST_AXIS * sheet.width - sheet.names_left();
     let room = room.max(0.12 * sheet.width);
     let least = least_width(&labels(data), size);
@@ -138,11 +140,21 @@ fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> DifferencesPlan {
         }
         None => room.min((sheet.width / 3.0).max(if least <= room { least } else { 0.0 })),
     };
-    let lines = in_lines.iter().flatten().map(Vec::len).max().unwrap_or(1);
-    let in_lines = in_lines
-        .unwrap_or_else(|| self::names(data, names, size).into_iter().map(|name| vec![name]).collect());
-    let names_right = sheet.names_left() + names;
-    let left = names_right + gap;
+    let mut in_one = self::names(data, names, size);
+    let is_above = in_lines.is_none()
+        && data
+            .rows
+            .iter()
+            .zip(&in_one)
+            .any(|(row, text)| is_nonsense(text) && !row.label.name.contains('…'));
+    if is_above {
+        in_one = self::names(data, sheet.width - PAD - sheet.names_left(), size);
+    }
+    let lines = in_lines.iter().flatten().map(Vec::len).max().unwrap_or(1) + usize::from(is_above);
+    let in_lines = in_lines.unwrap_or_else(|| in_one.into_iter().map(|name| vec![name]).collect());
+    let names_right = sheet.names_left() + if is_above { 0.0 } else { names };
+    // Half of the label of the first tick is left of the axis.
+    let left = names_right + if is_above { 1.5 * size } else { gap };
     let right = right.max(left + 2.0 * size);
     let ends = data.rows.iter().flat_map(|r| [r.value, r.ci_low, r.ci_high]).flatten();
     let axis = sheet.across(&ends.chain([none(data)]), data.scale, left, right);
@@ -159,6 +171,7 @@ fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> DifferencesPlan {
     DifferencesPlan {
         names_right,
         names: in_lines,
+        is_above,
         value_right,
         p_right,
         axis,
@@ -179,7 +192,8 @@ fn draw_heads(sheet: &Sheet, canvas: &Canvas<'_>, data: &Differences, plan: &Dif
     let base = 1.1 * size;
     let color = sheet.tokens.muted;
     canvas.part("heads");
-    canvas.text("Run", (plan.names_right, base), Anchor::End, size, color);
+    let anchor = if plan.is_above { Anchor::Start } else { Anchor::End };
+    canvas.text("Run", (plan.names_right, base), anchor, size, color);
     canvas.text(value_head(data), (plan.value_right, base), Anchor::End, size, color);
     if let (Some(right), Some(name)) = (plan.p_right, &data.p_name) {
         let room = right - plan.value_right - 0.6 * size;
@@ -298,14 +312,20 @@ fn draw_row(
 ) {
     let sizes = &sheet.sizes;
     let size = sizes.tick_font;
-    let middle = plan.top + (i as f64 + 0.5) * plan.row;
+    // A name above takes the upper half of its row.
+    let shift = if plan.is_above { 0.5 * NAME_LINE * size } else { 0.0 };
+    let middle = plan.top + (i as f64 + 0.5) * plan.row + shift;
     let base = middle + 0.35 * size;
     let style = Style::of_label(&row.label, sheet.tokens);
     canvas.part(&format!("row-{i}"));
-    let first = base - (name.len().max(1) - 1) as f64 / 2.0 * NAME_LINE * size;
+    let first = base - (name.len().max(1) - 1) as f64 / 2.0 * NAME_LINE * size - 2.0 * shift;
+    let anchor = if plan.is_above { Anchor::Start } else { Anchor::End };
     for (line, text) in name.iter().enumerate() {
         let at = (plan.names_right, first + line as f64 * NAME_LINE * size);
-        canvas.text(text, at, Anchor::End, size, style.text);
+        if plan.is_above {
+            clear_line(sheet, canvas, plan, (at.0, at.1 - 0.35 * size), text);
+        }
+        canvas.text(text, at, anchor, size, style.text);
     }
     if let Some(value) = row.value.filter(|v| plan.axis.holds(*v)) {
         if let (Some(low), Some(high)) = (row.ci_low, row.ci_high) {
@@ -324,12 +344,7 @@ fn draw_row(
         let text = off.map_or_else(|| "unknown".to_owned(), |v| format!("← {}", decimal(v, 2)));
         let color = if off.is_some() { style.text } else { sheet.tokens.muted };
         let left = plan.axis.ends().0;
-        let right = left + sheet.tick_width(&text);
-        // The line of no difference does not run through the word.
-        if (left - 1.0..=right + 1.0).contains(&plan.no_difference) {
-            let half = 0.5 * size;
-            canvas.bar((left - 1.0, middle - half), (right + 1.0, middle + half), sheet.tokens.paper);
-        }
+        clear_line(sheet, canvas, plan, (left, middle), &text);
         canvas.text(&text, (left, base), Anchor::Start, size, color);
     }
     let known = if row.value.is_some() { sheet.tokens.label } else { sheet.tokens.muted };
@@ -339,6 +354,20 @@ fn draw_row(
         let text = &texts.p;
 
         canvas.text(text, (right, base), Anchor::End, size, color);
+    }
+}
+
+/// Removes the line of no difference where it would run through a text that begins at `left` around `middle`.
+fn clear_line(
+    sheet: &Sheet,
+    canvas: &Canvas<'_>,
+    plan: &DifferencesPlan,
+    (left, middle): (f64, f64),
+    text: &str,
+) {
+    let (right, half) = (left + sheet.tick_width(text), 0.5 * sheet.sizes.tick_font);
+    if (left - 1.0..=right + 1.0).contains(&plan.no_difference) {
+        canvas.bar((left - 1.0, middle - half), (right + 1.0, middle + half), sheet.tokens.paper);
     }
 }
 

@@ -8,6 +8,10 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use crate::font::text_width;
 use crate::spec::SeriesLabel;
 
+mod readable;
+
+pub(crate) use self::readable::{are_readable, is_nonsense, readable_width, readable_width_of};
+
 /// The mark at the cut of a name.
 const ELLIPSIS: &str = "…";
 /// Longer names are cut before they are measured.
@@ -110,14 +114,24 @@ pub(crate) fn shown_all(labels: &[&SeriesLabel], width: f64, size: f64) -> Vec<S
 
 /// The same, with one width for each name.
 pub(crate) fn shown_each(labels: &[&SeriesLabel], widths: &[f64], size: f64) -> Vec<String> {
-    apart_in(&labels.iter().map(|label| CleanedName::from_label(label)).collect::<Vec<_>>(), widths, size)
+    apart_in(&cleaned(labels), widths, size)
+}
+
+/// The names of runs, cleaned.
+fn cleaned(labels: &[&SeriesLabel]) -> Vec<CleanedName> {
+    labels.iter().map(|label| CleanedName::from_label(label)).collect()
+}
+
+/// Other names than those of runs, cleaned.
+fn cleaned_texts<T: AsRef<str>>(names: &[T]) -> Vec<CleanedName> {
+    let named =
+        |name: &T| CleanedName { name: clean(name.as_ref()), simulated: false, has_short_badge: false };
+    names.iter().map(named).collect()
 }
 
 /// The same, for other names than those of runs: scenarios, models, classes.
 pub(crate) fn fit_all<T: AsRef<str>>(names: &[T], width: f64, size: f64) -> Vec<String> {
-    let named =
-        |name: &T| CleanedName { name: clean(name.as_ref()), simulated: false, has_short_badge: false };
-    apart_in(&names.iter().map(named).collect::<Vec<_>>(), &vec![width; names.len()], size)
+    apart_in(&cleaned_texts(names), &vec![width; names.len()], size)
 }
 
 /// The separator of the parts of a name: `model · harness`.
@@ -233,7 +247,7 @@ fn apart_in(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String> {
     let Some(short) = without_shared(&names) else {
         let named: Vec<CleanedName> =
             named.iter().map(|one| CleanedName { has_short_badge, ..one.clone() }).collect();
-        return cut_apart(&named, widths, size);
+        return cut_readably(&named, widths, size);
     };
     let short: Vec<CleanedName> = short
         .into_iter()
@@ -243,7 +257,28 @@ fn apart_in(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String> {
     [(named, SIMULATED_SHORT), (short.as_slice(), SIMULATED), (short.as_slice(), SIMULATED_SHORT)]
         .into_iter()
         .find_map(|(named, badge)| fitting(named, badge))
-        .unwrap_or_else(|| cut_apart(&short, widths, size))
+        .unwrap_or_else(|| cut_readably(&short, widths, size))
+}
+
+/// The names, cut. A suffix beside which too little of a name is left is short. If that is not enough and all names have it, none
+/// has it: it tells nobody from the others, and captions state it.
+fn cut_readably(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String> {
+    let version = |change: &dyn Fn(CleanedName) -> CleanedName| {
+        let named: Vec<CleanedName> = named.iter().cloned().map(change).collect();
+        let texts = cut_apart(&named, widths, size);
+        let is_readable = texts.iter().zip(&named).all(|(text, one)| one.is_readable_as(text));
+        (texts, is_readable)
+    };
+    let (texts, is_readable) = version(&|one| one);
+    if is_readable || !named.iter().all(|one| one.simulated) {
+        return texts;
+    }
+    let (with_short_suffix, is_readable) = version(&|one| CleanedName { has_short_badge: true, ..one });
+    if is_readable {
+        return with_short_suffix;
+    }
+    let (without_suffix, is_readable) = version(&|one| CleanedName { simulated: false, ..one });
+    if is_readable { without_suffix } else { texts }
 }
 
 fn cut_apart(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String> {
@@ -342,7 +377,7 @@ pub(crate) fn natural_width(label: &SeriesLabel, size: f64) -> f64 {
 
 /// The names in their shortest form without a cut: without their common text, with the short suffix of simulated runs.
 pub(crate) fn shortest_names(labels: &[&SeriesLabel]) -> Vec<String> {
-    let named: Vec<CleanedName> = labels.iter().map(|label| CleanedName::from_label(label)).collect();
+    let named = cleaned(labels);
     let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
     let short = without_shared(&names);
     let texts = named.iter().enumerate().map(|(i, one)| {
@@ -370,126 +405,4 @@ pub(crate) fn full_name(label: &SeriesLabel) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_one_line_in_one_direction() {
-        assert_eq!(clean(" a\n\tb\u{0}\u{1b}[31m\u{202e}c \u{2067}"), "a b[31mc");
-        assert_eq!(clean("\u{200f}\u{7}"), "(no name)");
-        assert_eq!(clean("נועם · 模型"), "נועם · 模型");
-    }
-
-    #[test]
-    fn long_names_lose_their_middle() {
-        let name = "qwen3.5-122b-a10b-instruct-2026-06-01-with-a-very-long-suffix-fp8";
-        let cut = fit(name, 100.0, 11.0);
-        assert!(text_width(&cut, 11.0) <= 100.0 && text_width(&cut, 11.0) > 85.0, "{cut}");
-        assert!(cut.starts_with("qwen3") && cut.ends_with("-fp8") && cut.contains('…'), "{cut}");
-        assert_eq!(fit("short", 100.0, 11.0), "short");
-        assert_eq!(fit("short", 5.0, 11.0), "");
-        let family = "👩‍👩‍👧".repeat(30);
-        let cut = fit(&family, 120.0, 11.0);
-        assert!(cut.replace('…', "").graphemes(true).all(|g| g == "👩‍👩‍👧"), "{cut}");
-        let endless = "x".repeat(3_000_000);
-        assert!(text_width(&fit(&endless, 50.0, 11.0), 11.0) <= 50.0);
-    }
-
-    #[test]
-    fn names_that_differ_stay_different_in_a_narrow_column() {
-        let labels = |names: &[String], simulated| -> Vec<SeriesLabel> {
-            names.iter().map(|name| SeriesLabel { simulated, ..SeriesLabel::new(name.clone(), 0) }).collect()
-        };
-        let middle: Vec<String> =
-            (1..=8).map(|i| format!("claude-opus-4.8-with-tools-and-{i}-retries-2026-06-01-fp8")).collect();
-        let end: Vec<String> =
-            (1..=8).map(|i| format!("run of the second of June 2026 number {i} of all")).collect();
-        for names in [&middle, &end] {
-            for simulated in [false, true] {
-                let labels = labels(names, simulated);
-                let refs: Vec<&SeriesLabel> = labels.iter().collect();
-                for width in [40.0, 60.0, 90.0, 1e9] {
-                    let texts = shown_all(&refs, width, 7.0);
-                    let distinct: std::collections::BTreeSet<&String> = texts.iter().collect();
-                    assert_eq!(distinct.len(), 8, "{texts:?}");
-                    assert!(
-                        texts.iter().all(|text| text_width(text, 7.0) <= width + 0.02),
-                        "{width}: {texts:?}"
-                    );
-                    assert!(!simulated || texts.iter().all(|text| text.contains("(sim")), "{texts:?}");
-                }
-            }
-        }
-        let long = labels(&middle, false);
-        let texts = shown_all(&long.iter().collect::<Vec<_>>(), 60.0, 7.0);
-        assert_eq!(texts[2], "and-3");
-        // Equal names stay equal.
-        let same = labels(&["a".to_owned(), "a".to_owned()], false);
-        assert_eq!(shown_all(&same.iter().collect::<Vec<_>>(), 60.0, 7.0), ["a", "a"]);
-    }
-
-    #[test]
-    fn names_lose_what_all_of_them_share_before_they_are_cut() {
-        let labels: Vec<SeriesLabel> = ["strong", "middling", "weak"]
-            .iter()
-            .flat_map(|model| ["codex", "claude_code", "kimi_code"].map(|h| format!("oracle-{model} · {h}")))
-            .map(|name| SeriesLabel { simulated: true, ..SeriesLabel::new(name, 0) })
-            .collect();
-        let refs: Vec<&SeriesLabel> = labels.iter().collect();
-        let shown = |width: f64| shown_all(&refs, width, 7.0);
-        assert_eq!(shown(1e9)[4], "oracle-middling · claude_code (simulated)");
-        let narrow = text_width("middling · claude_code (sim.)", 7.0);
-        assert_eq!(shown(narrow)[4], "middling · claude_code (sim.)");
-        assert_eq!(shown(narrow)[8], "weak · kimi_code (sim.)");
-        // A common harness is removed.
-        let one = [&labels[0], &labels[3], &labels[6]];
-        assert_eq!(shown_all(&one, 60.0, 7.0), ["strong (sim.)", "middling (sim.)", "weak (sim.)"]);
-        // The charts of 42 models said "organization-with-a-long-…0…", their chips "… qwen3.5-instruct-variant-00-…".
-        let many: Vec<String> = (0..42)
-            .map(|i| {
-                format!("organization-with-a-long-name/qwen3.5-instruct-variant-{i:02}-2026-06-01-high-1m")
-            })
-            .collect();
-        let short = short_names(&many);
-        assert_eq!((short[0].as_str(), short[41].as_str()), ("variant-00", "variant-41"));
-        let labels: Vec<SeriesLabel> = many.iter().map(|name| SeriesLabel::new(name.clone(), 0)).collect();
-        assert_eq!(shown_all(&labels.iter().collect::<Vec<_>>(), 60.0, 7.0), short);
-        // Names of other forms, and a name that is the start of others, are not split.
-        assert_eq!(without_shared(&["a-b", "a"]), None);
-        assert_eq!(without_shared(&["a-b · x", "a-c"]), None);
-        // A number is not a name.
-        assert_eq!(without_shared(&["glm-5.1", "glm-5.2"]), None);
-    }
-
-    #[test]
-    fn names_that_share_text_get_no_equal_short_names() {
-        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        let cases: [(&[&str], &[&str]); 10] = [
-            (&["glm, 2 runs", "glm 2 runs"], &["glm, 2 runs", "glm 2 runs"]),
-            (&["opus-4.8 · opencode", "opus-4.8 · mini-swe"], &["opencode", "mini-swe"]),
-            // Brackets around all that is left tell nothing.
-            (&["model-a · agent-a (jobs-1)", "model-a · agent-a (jobs-2)"], &["jobs-1", "jobs-2"]),
-            (&["one-model · terminus-2 (m1)", "one-model · terminus-2 (m10)"], &["m1", "m10"]),
-            (&["a-model · agent-a (old)", "b-model · agent-a (new)"], &["a-model · old", "b-model · new"]),
-            (&["agent-a (one) (two)", "agent-a (one) (six)"], &["two", "six"]),
-            (&["agent-a (one) (two)", "agent-a (six) (ten)"], &["(one) (two)", "(six) (ten)"]),
-            (&["模型 · 一个很长的名字 甲", "模型 · 一个很长的名字 乙"], &["甲", "乙"]),
-            (&["gpt-5.5-codex-high", "gpt-5.4-codex-high"], &["gpt-5.5", "gpt-5.4"]),
-            (&["a", "a"], &["a", "a"]),
-        ];
-        for (whole, short) in cases {
-            assert_eq!(short_names(&names(whole)), short);
-        }
-        assert_eq!(short_names(&names(&["alone-in-its-view"])), ["alone-in-its-view"]);
-    }
-
-    #[test]
-    fn what_was_simulated_says_so() {
-        let label = SeriesLabel { simulated: true, ..SeriesLabel::new("a-rather-long-name-of-a-model", 0) };
-        let whole = shown_all(&[&label], 1e9, 8.0).remove(0);
-        assert_eq!(whole, "a-rather-long-name-of-a-model (simulated)");
-        let cut = shown_all(&[&label], 80.0, 8.0).remove(0);
-        assert!(cut.ends_with(" (simulated)") && cut.contains('…') && text_width(&cut, 8.0) <= 80.0, "{cut}");
-        assert!((natural_width(&label, 8.0) - text_width(&whole, 8.0)).abs() < 1e-9);
-    }
-}
+mod tests;

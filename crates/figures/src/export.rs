@@ -22,7 +22,7 @@ use strum::{IntoStaticStr, VariantArray};
 pub use refusals::why_not_drawn;
 pub use spec_text::{SpecError, spec_from_toml, spec_in, spec_to_toml};
 
-use refusals::{LONG_TABLES, refused, too_high, too_long_for_a_page};
+use refusals::{LONG_TABLES, refused, too_high, too_long_for_a_page, unreadable};
 
 use crate::Drawing;
 use crate::caption::with_method;
@@ -123,8 +123,8 @@ fn latex(spec: &FigureSpec, drawing: &Drawing) -> String {
 ///
 /// # Errors
 /// A spec that TOML cannot represent (a seed beyond 2⁶³), a drawing that is too large for a PNG, a table that does not fit a
-/// page, a figure that is higher than a page, with numbers that do not fit its width, with curves that nothing tells apart, or
-/// without data.
+/// page, a figure that is higher than a page, with numbers or readable names that do not fit its width, with curves that nothing
+/// tells apart, or without data.
 pub fn export(spec: &FigureSpec, format: Format) -> Result<File, ExportError> {
     if format.is_picture()
         && let Some(reason) = too_long_for_a_page(spec)
@@ -139,7 +139,7 @@ pub fn export(spec: &FigureSpec, format: Format) -> Result<File, ExportError> {
     let toml = spec_to_toml(spec).map_err(|e| ExportError::new(format, e))?;
     let drawing = crate::draw(spec);
     if (format.is_picture() || format == Format::Tex)
-        && let Some((reason, advice)) = too_high(spec, || drawing.height)
+        && let Some((reason, advice)) = too_high(spec, drawing.height).or_else(|| unreadable(spec, &drawing))
     {
         return Err(ExportError { advice: Some(advice), ..ExportError::new(format, reason) });
     }

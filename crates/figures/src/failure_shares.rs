@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::display_names::{clean, fit, fit_all, full_name, natural_width, shown_all};
+use crate::display_names::{
+    clean, fit, fit_all, full_name, natural_width, readable_width, readable_width_of, shown_all,
+};
 use crate::labels::Area;
 use crate::line_breaks::{broken, widest_part};
 use crate::marks::{Anchor, Pen};
@@ -113,7 +115,9 @@ fn draw_stacked(data: &FailureShares, sheet: &Sheet) -> Drawing {
     let size = sheet.sizes.tick_font;
     let groups: Vec<&FailureGroup> = data.groups.iter().take(MOST).collect();
     let natural = groups.iter().map(|g| natural_width(&g.label, size)).fold(0.0, f64::max);
-    let names_right = sheet.names_left() + natural.min(0.32 * sheet.width);
+    let labels: Vec<&SeriesLabel> = groups.iter().map(|group| &group.label).collect();
+    let names = readable_width(&labels, size, natural.min(0.32 * sheet.width), 0.45 * sheet.width);
+    let names_right = sheet.names_left() + names;
     let widest = groups.iter().map(|g| sheet.tick_width(&group_note(g))).fold(0.0, f64::max);
     let (left, right) = (names_right + 0.7 * size, sheet.width - PAD - widest - 0.8 * size);
     let axis = ValueAxis::holding([0.0, 100.0].into_iter(), Scale::Linear, [left, right], 6);
@@ -144,7 +148,6 @@ fn draw_stacked(data: &FailureShares, sheet: &Sheet) -> Drawing {
                 sheet.tokens.label,
             );
         }
-        let labels: Vec<&SeriesLabel> = groups.iter().map(|group| &group.label).collect();
         let names = shown_all(&labels, names_right - sheet.names_left(), size);
         for (g, (group, name)) in groups.iter().zip(&names).enumerate() {
             canvas.part(&format!("group-{g}"));
@@ -279,9 +282,11 @@ pub(crate) fn rows_plan(data: &FailureShares, sheet: &Sheet) -> RowsPlan {
     let unit = clean(&data.unit);
     let widest_class =
         data.classes.iter().take(MOST).map(|c| sheet.tick_width(&class_name(c))).fold(0.0, f64::max);
+    let class_names: Vec<String> = data.classes.iter().take(MOST).map(class_name).collect();
     let columns = |corner: &str| {
+        let usual = widest_class.max(sheet.tick_width(corner)).min(0.36 * sheet.width);
         let names_right =
-            sheet.names_left() + widest_class.max(sheet.tick_width(corner)).min(0.36 * sheet.width);
+            sheet.names_left() + readable_width_of(&class_names, size, usual, 0.5 * sheet.width);
         let left = names_right + 0.7 * size;
         (names_right, left, (sheet.width - PAD - left) / groups.len().max(1) as f64)
     };

@@ -10,7 +10,7 @@ const fn ends_part(c: char) -> bool {
 }
 
 /// Whether a text may break at both sides of a letter, as in scripts without spaces.
-const fn stands_alone(c: char) -> bool {
+pub(crate) const fn stands_alone(c: char) -> bool {
     matches!(c, '\u{2E80}'..='\u{A4CF}' | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}' | '\u{FF00}'..='\u{FF60}' | '\u{20000}'..='\u{3FFFD}')
 }
 

@@ -3,7 +3,7 @@
 use plotters::style::RGBColor;
 
 use crate::bars::published_note;
-use crate::display_names::{clean, fit, fit_all};
+use crate::display_names::{clean, fit, fit_all, readable_width_of};
 use crate::font::text_width;
 use crate::footnotes;
 use crate::labels::Area;
@@ -172,7 +172,9 @@ pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> MatrixPlan {
     ];
     let widest =
         data.rows.iter().map(|r| sheet.tick_width(&clean(r))).fold(sheet.tick_width("Mean"), f64::max);
-    let left = sheet.names_left() + widest.min(0.28 * sheet.width) + 0.6 * size;
+    let names =
+        readable_width_of(&data.rows[..rows], size, widest.min(0.28 * sheet.width), 0.42 * sheet.width);
+    let left = sheet.names_left() + names + 0.6 * size;
     let beside = left - 0.6 * size - sheet.names_left();
     let apart = if means[0] { 0.5 * size } else { 0.0 };
     let across = (columns + usize::from(means[0])).max(1) as f64;

@@ -95,6 +95,11 @@ pub(crate) fn sorted(data: &PairedScenarios) -> Vec<(usize, &Pair)> {
     pairs
 }
 
+/// Whether a value that is drawn is a lower bound, which has an arrow.
+pub(crate) fn has_arrows(data: &PairedScenarios) -> bool {
+    sorted(data).iter().any(|(_, pair)| pair.a_censored || pair.b_censored)
+}
+
 /// `9`, `≥ 9` for a censored one, `8.5` for a mean.
 fn stamina(value: f64, censored: bool) -> String {
     let text = turns(value);

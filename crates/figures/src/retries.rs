@@ -1,7 +1,7 @@
 //! Mean stamina by the number of allowed retries.
 
 use crate::bars::published_note;
-use crate::display_names::{clean, full_name, natural_width, shown_all};
+use crate::display_names::{are_readable, clean, full_name, natural_width, shown_all};
 use crate::footnotes;
 use crate::labels::{Area, spread};
 use crate::legend;
@@ -172,7 +172,10 @@ fn plan(data: &Retries, sheet: &Sheet) -> RetriesPlan {
 
     let widest = data.series.iter().map(|s| natural_width(&s.label, sizes.name_font)).fold(0.0, f64::max);
     let room = widest.min(0.3 * sheet.width) + size;
-    let few = (1..=NAMED_DIRECTLY).contains(&data.series.len());
+    // Names that would be cut to nonsense are in the legend instead.
+    let labels: Vec<&SeriesLabel> = data.series.iter().map(|series| &series.label).collect();
+    let few = (1..=NAMED_DIRECTLY).contains(&data.series.len())
+        && are_readable(&labels, room - 0.5 * size, sizes.name_font);
     let beside = (few && 0.85 * sheet.width - room >= 0.5 * sheet.width).then_some(room);
     let right = sheet.width - PAD - beside.unwrap_or(0.6 * size);
     let notes = footnotes::wrap(&published_notes(data), sheet.width - 2.0 * PAD, size);

@@ -18,7 +18,7 @@ use crate::theme::Theme;
 use crate::{Drawing, Mark};
 
 pub(crate) use panels::has_others_behind;
-use plan::{SurvivalPlan, before_extra, leader, plan};
+use plan::{SurvivalPlan, before_extra, leader, plan, room_beside};
 use summary_text::{hit, series_mark, summary};
 
 /// More series have a panel each, unless the spec puts some of them in the background.
@@ -96,6 +96,16 @@ pub(crate) fn with_bands(data: &SurvivalComparison) -> Vec<&SeriesLabel> {
         .filter(|i| wants_band(data, *i) && Curve::from_points(&data.series[*i].points, turns).has_interval())
         .map(|i| &data.series[i].label)
         .collect()
+}
+
+/// Whether a curve has a tick: a series in color of which episodes were censored at a turn with somebody at risk.
+pub(crate) fn has_ticks(data: &SurvivalComparison) -> bool {
+    let of_data = last_turn_shown(data.series.iter().map(|s| s.points.as_slice()));
+    let turns = of_data.max(data.tau.unwrap_or(1));
+    let is_marked = |series: &SeriesData| {
+        Curve::from_points(&series.points, turns).points.iter().any(|point| point.censored > 0)
+    };
+    data.series.iter().filter(|series| series.highlight).any(is_marked)
 }
 
 /// The series in color.
@@ -264,7 +274,7 @@ fn draw_names(
     let left = plan.right + leader(sizes);
     let mut marks = Vec::new();
     let labels: Vec<&SeriesLabel> = lines.iter().map(|line| &line.data.label).collect();
-    let texts = shown_all(&labels, room - leader(sizes) - 2.0, size);
+    let texts = shown_all(&labels, room_beside(room, sizes), size);
     for (((line, end), middle), text) in lines.iter().zip(ends).zip(places).zip(texts) {
         let pen = Pen::new(line.style.color, sizes.edge.max(0.5));
         let ends_at = plan.axis.x(f64::from(line.curve.known));

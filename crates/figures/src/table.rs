@@ -24,6 +24,7 @@ pub use crate::svg::escape as escape_html;
 pub use data_table::data_table;
 pub use markdown::escape as escape_markdown;
 pub use parquet::{PARQUET_SPEC_KEY, TableError, parquet_spec};
+pub use print::MEASURED_UNITS;
 pub(crate) use print::columns;
 
 /// A table.

@@ -9,6 +9,7 @@ mod committed_picture;
 mod comparison_pictures;
 mod drawing;
 mod drawn_tables;
+mod drawn_words;
 mod export;
 mod kinds;
 mod latex_pictures;

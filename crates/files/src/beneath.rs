@@ -28,7 +28,8 @@ impl FolderHandle {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let root = fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::DIRECTORY, Mode::empty())?;
         // Old container runtimes forbid openat2; then every part of a path is opened on its own.
-        let openat2 = by_kernel(&root, Path::new("."), OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).is_ok();
+        let openat2 =
+            open_by_kernel(&root, Path::new("."), OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).is_ok();
         Ok(Self { root, openat2 })
     }
 
@@ -49,28 +50,28 @@ impl FolderHandle {
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         if self.openat2 {
-            return Ok(by_kernel(&self.root, path, flags, mode)?);
+            return Ok(open_by_kernel(&self.root, path, flags, mode)?);
         }
         let step = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let last = path.file_name().unwrap_or(path.as_os_str());
-        let mut at: Option<OwnedFd> = None;
+        let mut folder: Option<OwnedFd> = None;
         for part in path.parent().into_iter().flat_map(Path::components) {
-            let from = at.as_ref().unwrap_or(&self.root).as_fd();
-            at = Some(fs::openat(from, part.as_os_str(), step, Mode::empty())?);
+            let from = folder.as_ref().unwrap_or(&self.root).as_fd();
+            folder = Some(fs::openat(from, part.as_os_str(), step, Mode::empty())?);
         }
-        Ok(fs::openat(at.as_ref().unwrap_or(&self.root), last, flags, mode)?)
+        Ok(fs::openat(folder.as_ref().unwrap_or(&self.root), last, flags, mode)?)
     }
 }
 
 #[cfg(target_os = "linux")]
-fn by_kernel(root: &OwnedFd, path: &Path, flags: OFlags, mode: Mode) -> rustix::io::Result<OwnedFd> {
+fn open_by_kernel(root: &OwnedFd, path: &Path, flags: OFlags, mode: Mode) -> rustix::io::Result<OwnedFd> {
     use rustix::fs::ResolveFlags;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     rustix::io::retry_on_intr(|| fs::openat2(root, path, flags, mode, resolve))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn by_kernel(_: &OwnedFd, _: &Path, _: OFlags, _: Mode) -> rustix::io::Result<OwnedFd> {
+fn open_by_kernel(_: &OwnedFd, _: &Path, _: OFlags, _: Mode) -> rustix::io::Result<OwnedFd> {
     Err(rustix::io::Errno::NOSYS)
 }
 
@@ -246,7 +247,7 @@ pub fn listen(path: &Path, mode: u32) -> io::Result<UnixListener> {
         Err(error) => return Err(error.into()),
     }
     // By the handle of its folder: nothing that is swapped in is passed, and the path is never too long for an address.
-    let listener = UnixListener::bind(by_handle(&folder, path).join(name))?;
+    let listener = UnixListener::bind(handle_path(&folder, path).join(name))?;
     listener.set_nonblocking(true)?;
     set_entry_mode(&folder, name, FileType::Socket, Mode::from_raw_mode(mode))?;
     Ok(listener)
@@ -254,12 +255,12 @@ pub fn listen(path: &Path, mode: u32) -> io::Result<UnixListener> {
 
 /// A short path of an open folder.
 #[cfg(target_os = "linux")]
-fn by_handle(folder: &OwnedFd, _: &Path) -> PathBuf {
+fn handle_path(folder: &OwnedFd, _: &Path) -> PathBuf {
     Path::new("/proc/self/fd").join(folder.as_raw_fd().to_string())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn by_handle(_: &OwnedFd, path: &Path) -> PathBuf {
+fn handle_path(_: &OwnedFd, path: &Path) -> PathBuf {
     path.parent().unwrap_or(path).to_owned()
 }
 

@@ -28,11 +28,11 @@ const MOST_OPEN: usize = 256;
 type Question = Box<dyn FnOnce() + Send>;
 
 /// Workers without a question.
-static IDLE: Mutex<Vec<SyncSender<Question>>> = Mutex::new(Vec::new());
+static IDLE_WORKERS: Mutex<Vec<SyncSender<Question>>> = Mutex::new(Vec::new());
 /// Questions without an answer yet, whether they are overdue or not: so many threads at most.
-static OPEN: AtomicUsize = AtomicUsize::new(0);
+static OPEN_QUESTIONS: AtomicUsize = AtomicUsize::new(0);
 /// Places that did not answer in time, with the number of their questions that are still open.
-static OVERDUE: LazyLock<Mutex<HashMap<PathBuf, usize>>> = LazyLock::new(Mutex::default);
+static OVERDUE_PLACES: LazyLock<Mutex<HashMap<PathBuf, usize>>> = LazyLock::new(Mutex::default);
 
 /// Asks a file system about a place, and waits for the answer for at most [`LIMIT`].
 ///
@@ -52,17 +52,17 @@ fn ask_within<T: Send + 'static>(
 ) -> io::Result<T> {
     {
         // What lies below a place that does not answer does not answer either.
-        let overdue = lock(&OVERDUE);
+        let overdue = lock(&OVERDUE_PLACES);
         if place.ancestors().any(|above| overdue.contains_key(above)) {
             return Err(no_answer(limit));
         }
     }
-    if OPEN.fetch_add(1, Ordering::Relaxed) >= MOST_OPEN {
-        OPEN.fetch_sub(1, Ordering::Relaxed);
+    if OPEN_QUESTIONS.fetch_add(1, Ordering::Relaxed) >= MOST_OPEN {
+        OPEN_QUESTIONS.fetch_sub(1, Ordering::Relaxed);
         return Err(no_answer(limit));
     }
     let (answer, answered) = mpsc::sync_channel(1);
-    let open = Open { place: place.to_owned(), is_overdue: Arc::default() };
+    let open = OpenQuestion { place: place.to_owned(), is_overdue: Arc::default() };
     let is_overdue = Arc::clone(&open.is_overdue);
     hand_over(Box::new(move || {
         // The answer comes first, then the place is free again; also where the question panics.
@@ -77,7 +77,7 @@ fn ask_within<T: Send + 'static>(
         Ok(value) => Ok(value),
         Err(RecvTimeoutError::Disconnected) => Err(io::Error::other("the question ended without an answer")),
         Err(RecvTimeoutError::Timeout) => {
-            let mut overdue = lock(&OVERDUE);
+            let mut overdue = lock(&OVERDUE_PLACES);
             // It may have been answered in this very moment; from here on the worker waits for the lock.
             match answered.try_recv() {
                 Ok(value) => return Ok(value),
@@ -94,15 +94,15 @@ fn ask_within<T: Send + 'static>(
 }
 
 /// A question without an answer yet. When it is dropped, its place is no longer overdue.
-struct Open {
+struct OpenQuestion {
     place: PathBuf,
     is_overdue: Arc<AtomicBool>,
 }
 
-impl Drop for Open {
+impl Drop for OpenQuestion {
     fn drop(&mut self) {
-        OPEN.fetch_sub(1, Ordering::Relaxed);
-        let mut overdue = lock(&OVERDUE);
+        OPEN_QUESTIONS.fetch_sub(1, Ordering::Relaxed);
+        let mut overdue = lock(&OVERDUE_PLACES);
         if self.is_overdue.load(Ordering::Relaxed)
             && let Some(open) = overdue.get_mut(&self.place)
         {
@@ -125,7 +125,7 @@ fn no_answer(limit: Duration) -> io::Error {
 /// Gives a question to an idle worker, or to a new one.
 fn hand_over(mut question: Question) -> io::Result<()> {
     loop {
-        let Some(worker) = lock(&IDLE).pop() else { break };
+        let Some(worker) = lock(&IDLE_WORKERS).pop() else { break };
         match worker.send(question) {
             Ok(()) => return Ok(()),
             // It ended.
@@ -141,7 +141,7 @@ fn work(first: Question) {
         question();
         let (worker, questions) = mpsc::sync_channel(1);
         {
-            let mut idle = lock(&IDLE);
+            let mut idle = lock(&IDLE_WORKERS);
             if idle.len() >= MOST_IDLE {
                 return;
             }
@@ -176,7 +176,7 @@ mod tests {
         // Another place is asked.
         assert!(ask_within(LIMIT, Path::new("/another place"), || true).unwrap());
         release.send(()).unwrap();
-        while lock(&OVERDUE).contains_key(place) {
+        while lock(&OVERDUE_PLACES).contains_key(place) {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
         assert!(ask_within(LIMIT, place, || true).unwrap());

@@ -2,6 +2,8 @@
 //!
 //! One reader for every format: strict first; a file that the strict parser refuses is read again with what other
 //! programs write and JSON does not have put right ([`super::tolerant`]).
+//!
+//! A number with which a file breaks off is unknown: of `12` nobody knows whether 1,234 was meant. No sink keeps it.
 
 use std::io::{self, BufReader, Read};
 
@@ -12,8 +14,10 @@ use super::tolerant::{Findings, MendedJson};
 use super::{ReadError, ShortTexts};
 
 /// Up to here the bytes are taken whole, which parses about three times faster; beyond, they stream.
-const WHOLE: u64 = 8 << 20;
+const WHOLE_BYTES: u64 = 8 << 20;
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// Bytes at the end of a file beyond [`WHOLE_BYTES`] in which a number that breaks off is looked for.
+const LAST_BYTES: usize = 64 << 10;
 
 /// Takes a JSON document piece by piece, and may keep what it has when an error ends it.
 pub trait JsonSink {
@@ -73,7 +77,7 @@ pub(super) fn read_into(
     if size > cap && beyond == OverLimit::Refused {
         return Err(ReadError::TooLarge { size, cap });
     }
-    let whole = WHOLE.min(cap);
+    let whole = WHOLE_BYTES.min(cap);
     let mut head = Vec::with_capacity(usize::try_from(size.min(whole)).unwrap_or(0) + 1);
     // A file that is being written may have grown since its size was taken.
     file.by_ref().take(whole + 1).read_to_end(&mut head)?;
@@ -105,14 +109,28 @@ pub(super) fn read_into(
         Ok(stream(io::Cursor::new(without_mark(&head).to_vec()), file, left, cap, beyond))
     };
     let findings = Findings::from_reader(again()?)?;
-    if findings.is_empty() {
-        return Err(json_error(strict, None));
+    let mended = || -> Result<_, ReadError> {
+        Ok(BufReader::with_capacity(64 << 10, MendedJson::new(again()?, &findings)))
+    };
+    let error = if findings.is_empty() {
+        strict
+    } else {
+        sink.restart();
+        match parse_stream(mended()?, sink) {
+            Ok(()) => return Ok(findings),
+            Err(error) => error,
+        }
+    };
+    // Only a parser that came to the end has seen with what the document ends; one that met something else may have stopped long
+    // before, in a file of any size.
+    if error.is_eof()
+        && let Some(known) = length_without_cut_number(mended()?)?
+    {
+        sink.restart();
+        // What is wrong with the file was found out above.
+        let _ = parse_stream(mended()?.take(known), sink);
     }
-    sink.restart();
-    let mended = MendedJson::new(again()?, &findings);
-    parse_stream(BufReader::with_capacity(64 << 10, mended), sink)
-        .map_err(|error| json_error(error, None))?;
-    Ok(findings)
+    Err(json_error(error, None))
 }
 
 fn without_mark(head: &[u8]) -> &[u8] {
@@ -120,23 +138,66 @@ fn without_mark(head: &[u8]) -> &[u8] {
 }
 
 fn whole_text(text: &[u8], sink: &mut impl JsonSink) -> Result<Findings, ReadError> {
-    let parse = |text: &[u8], sink: &mut _| {
-        let mut json = serde_json::Deserializer::from_slice(text);
-        JsonSink::take(sink, &mut json).and_then(|()| json.end())
-    };
-    let strict = match parse(text, sink) {
+    let strict = match parse_text(text, sink) {
         Ok(()) => return Ok(Findings::default()),
         Err(error) => error,
     };
     let findings = Findings::from_reader(text)?;
     if findings.is_empty() {
+        forget_cut_number(text, sink);
         return Err(json_error(strict, Some(text)));
     }
     let mut mended = Vec::with_capacity(text.len());
     MendedJson::new(text, &findings).read_to_end(&mut mended)?;
     sink.restart();
-    parse(&mended, sink).map_err(|error| json_error(error, Some(&mended)))?;
+    if let Err(error) = parse_text(&mended, sink) {
+        forget_cut_number(&mended, sink);
+        return Err(json_error(error, Some(&mended)));
+    }
     Ok(findings)
+}
+
+fn parse_text(text: &[u8], sink: &mut impl JsonSink) -> serde_json::Result<()> {
+    let mut json = serde_json::Deserializer::from_slice(text);
+    sink.take(&mut json).and_then(|()| json.end())
+}
+
+/// Lets a sink that met an error read the text again without a number with which the text breaks off.
+fn forget_cut_number(text: &[u8], sink: &mut impl JsonSink) {
+    if let Some(known) = without_cut_number(text) {
+        sink.restart();
+        // What is wrong with the text is known already.
+        let _ = parse_text(known, sink);
+    }
+}
+
+/// A text that breaks off, up to the number with which it ends; `None` = it ends with something else. Blanks and zero bytes
+/// behind the number do not make it whole: an editor, or a file system after a power cut, adds them.
+pub fn without_cut_number(text: &[u8]) -> Option<&[u8]> {
+    let is_of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+    let is_filler = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
+    let end = text.iter().rposition(|byte| !is_filler(byte))? + 1;
+    let begin = text[..end].iter().rposition(|byte| !is_of_number(byte)).map_or(0, |index| index + 1);
+    matches!(text[begin..end].first(), Some(b'-' | b'0'..=b'9')).then(|| &text[..begin])
+}
+
+/// The same of a text that streams by: how many of its bytes come before that number.
+fn length_without_cut_number(mut reader: impl Read) -> io::Result<Option<u64>> {
+    let (mut last, mut bytes) = (Vec::new(), 0_u64);
+    let mut piece = vec![0; LAST_BYTES];
+    loop {
+        let got = reader.read(&mut piece)?;
+        if got == 0 {
+            break;
+        }
+        bytes += got as u64;
+        last.extend_from_slice(&piece[..got]);
+        // Not at each piece: these may be small.
+        if last.len() > 4 * LAST_BYTES {
+            last.drain(..last.len() - LAST_BYTES);
+        }
+    }
+    Ok(without_cut_number(&last).map(|known| bytes - (last.len() - known.len()) as u64))
 }
 
 /// The same as strict JSON, where something had to be put right as [`super::Tree::read_json`] does; `None` where nothing
@@ -225,8 +286,8 @@ impl<R: Read> Read for CappedFile<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let most = usize::try_from(self.free_bytes).unwrap_or(usize::MAX).min(buffer.len());
         if most == 0 && !buffer.is_empty() {
-            let over = self.inner.read(&mut [0])? > 0;
-            return if over {
+            let has_more = self.inner.read(&mut [0])? > 0;
+            return if has_more {
                 Err(io::Error::new(
                     io::ErrorKind::FileTooLarge,
                     format!("it grew beyond {} bytes while it was read", self.cap),

@@ -27,7 +27,7 @@ use std::sync::{Arc, OnceLock};
 use model::Warning;
 
 pub use self::error::ReadError;
-pub use self::json::{JsonSink, json_error, most_values, strict_json};
+pub use self::json::{JsonSink, json_error, most_values, strict_json, without_cut_number};
 pub use self::path::{MAX_DEPTH, file_name, join, parent};
 pub use self::short_texts::{ShortTexts, TEXT_LIMIT};
 pub use self::stamp::Stamp;
@@ -89,8 +89,8 @@ pub struct Tree {
 enum Inner {
     Folder(folder::Folder),
     Zip(zip::Zip),
-    Single(single::Single),
-    Table(single::Single, Arc<Inner>),
+    Single(single::SingleFile),
+    Table(single::SingleFile, Arc<Inner>),
 }
 
 /// What can be read at any place.
@@ -155,7 +155,7 @@ impl Tree {
         } else {
             return Err(error::not_a_file());
         };
-        Ok(Self::of_inner(root, inner, warnings))
+        Ok(Self::from_inner(root, inner, warnings))
     }
 
     /// A tree whose only entry is one file, whatever it is: to say what a file is that is no zip. Its other names are not
@@ -164,11 +164,11 @@ impl Tree {
     /// Errors: [`ReadError::Missing`], `name.not_utf8`, or what the system says.
     pub fn of_file(path: &Path) -> Result<Self, ReadError> {
         let root = path.canonicalize()?;
-        let single = single::Single::open(&root)?;
-        Ok(Self::of_inner(root, Inner::Single(single), Arc::default()))
+        let single = single::SingleFile::open(&root)?;
+        Ok(Self::from_inner(root, Inner::Single(single), Arc::default()))
     }
 
-    fn of_inner(root: PathBuf, inner: Inner, warnings: Arc<tree_warnings::TreeWarnings>) -> Self {
+    fn from_inner(root: PathBuf, inner: Inner, warnings: Arc<tree_warnings::TreeWarnings>) -> Self {
         Self {
             root,
             inner: Arc::new(inner),
@@ -184,7 +184,7 @@ impl Tree {
     ///
     /// Errors: as [`Tree::of_file`].
     pub fn with_table(self, path: &Path) -> Result<Self, ReadError> {
-        let table = single::Single::open(&path.canonicalize()?)?;
+        let table = single::SingleFile::open(&path.canonicalize()?)?;
         Ok(Self { inner: Arc::new(Inner::Table(table, Arc::clone(&self.inner))), listed: None, ..self })
     }
 
@@ -256,7 +256,7 @@ impl Tree {
 
     /// What was wrong with the tree itself so far, as [`Tree::warnings`], to be held against that of another fork.
     pub fn met_warnings(&self) -> MetWarnings {
-        self.warnings.met()
+        self.warnings.met_warnings()
     }
 
     /// What was wrong with the tree itself so far: links, odd names, bombs. What lies in folders that nobody listed yet
@@ -392,7 +392,7 @@ impl Tree {
     }
 
     /// Parses a JSON file as [`Tree::read_json`] does, into a sink that keeps what came before an error. Of a file with
-    /// more than `cap` bytes it is as if it broke off there.
+    /// more than `cap` bytes it is as if it broke off there. A number with which a file breaks off is not kept.
     pub fn read_json_into(&self, path: &str, cap: u64, sink: &mut impl JsonSink) -> Result<(), ReadError> {
         let findings = json::read_into(|| self.open_sized(path), cap, json::OverLimit::CutOff, sink)?;
         self.note_findings(path, &findings);

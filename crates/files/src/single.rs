@@ -9,12 +9,12 @@ use super::{Entry, EntryKind, ReadError};
 
 /// A file, and the folder that it is opened beneath. Nothing else in that folder can be reached.
 #[derive(Debug)]
-pub(super) struct Single {
+pub(super) struct SingleFile {
     folder: Folder,
     name: String,
 }
 
-impl Single {
+impl SingleFile {
     /// Opens the file at an absolute path without links.
     pub(super) fn open(path: &Path) -> Result<Self, ReadError> {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {

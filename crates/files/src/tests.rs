@@ -9,7 +9,7 @@ use super::*;
 
 fn folder_without_openat2(path: &Path) -> Tree {
     let inner = folder::Folder::open(path).unwrap().without_openat2();
-    Tree::of_inner(path.to_owned(), Inner::Folder(inner), Arc::default())
+    Tree::from_inner(path.to_owned(), Inner::Folder(inner), Arc::default())
 }
 
 #[test]
@@ -124,6 +124,64 @@ fn large_json_streams_and_fails_the_same_way() {
     assert!(cut.to_string().contains(&format!("line {lines} column 7")), "{cut}");
     assert_eq!(tree.read_json::<Vec<Value>>("bad", 1 << 30).unwrap_err().code(), "file.not_utf8");
     assert_eq!(tree.read_json::<Vec<String>>("whole", 1 << 30).unwrap_err().code(), "json.wrong_type");
+}
+
+/// Keeps the numbers of a list.
+#[derive(Default)]
+struct Numbers(Vec<f64>);
+
+impl JsonSink for Numbers {
+    fn restart(&mut self) {
+        self.0.clear();
+    }
+
+    fn take<'de, D: serde::Deserializer<'de>>(&mut self, json: D) -> Result<(), D::Error> {
+        struct Elements<'a>(&'a mut Vec<f64>);
+        impl<'de> serde::de::Visitor<'de> for Elements<'_> {
+            type Value = ();
+            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                f.write_str("a list")
+            }
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+                while let Some(number) = seq.next_element::<Option<f64>>()? {
+                    self.0.extend(number);
+                }
+                Ok(())
+            }
+        }
+        json.deserialize_seq(Elements(&mut self.0))
+    }
+}
+
+#[test]
+fn a_number_with_which_a_file_breaks_off_is_not_kept() {
+    let temp = tempfile::tempdir().unwrap();
+    let outcome = |blanks: usize, rest: &str, cap: u64| {
+        fs::write(temp.path().join("f"), format!("[{}{rest}", " ".repeat(blanks))).unwrap();
+        let tree = Tree::open(temp.path()).unwrap();
+        let mut numbers = Numbers::default();
+        let code = tree.read_json_into("f", cap, &mut numbers).err().map(|error| error.code());
+        (code, numbers.0)
+    };
+    let cut = Some("json.truncated");
+    assert_eq!(outcome(0, "12, 34]", 100), (None, vec![12.0, 34.0]));
+    // With what Python writes, too.
+    for rest in ["12, 3", "12, 34", "12, -3.5e1", "12, 3\n", "12, ", "12,", "NaN, 12, 3"] {
+        assert_eq!(outcome(0, rest, 100), (cut, vec![12.0]), "{rest:?}");
+    }
+    // A file system may leave zero bytes after a power cut.
+    assert_eq!(outcome(0, "12, 3\0\0\0\0", 100), (Some("json.malformed"), vec![12.0]));
+    // What is longer than is taken whole streams by.
+    let blanks = 9 << 20;
+    for rest in ["12, 34", "NaN, 12, 3"] {
+        assert_eq!(outcome(blanks, rest, 1 << 30), (cut, vec![12.0]), "{rest:?}");
+    }
+    let bound = (blanks + "[12, 3".len()) as u64;
+    assert_eq!(outcome(blanks, "12, 3456]", bound), (cut, vec![12.0]), "as if it broke off at the bound");
+    assert_eq!(without_cut_number(b"{\"a\": -1.5E+3 \n"), Some(&b"{\"a\": "[..]));
+    for whole in [&b"{\"a\": true"[..], b"{\"a\": 1}", b"[1, ", b"", b" \0"] {
+        assert_eq!(without_cut_number(whole), None);
+    }
 }
 
 #[test]

@@ -39,7 +39,7 @@ impl Findings {
             out.clear();
         }
         mender.end(&mut out);
-        let (repeated, superseded) = members.superseded();
+        let (repeated, superseded) = members.superseded_ranges();
         Ok(Self { repeated, superseded, ..mender.found })
     }
 }

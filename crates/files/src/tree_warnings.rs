@@ -72,13 +72,13 @@ impl TreeWarnings {
         model::lock(&self.0).add(warning);
     }
 
-    pub(super) fn met(&self) -> MetWarnings {
+    pub(super) fn met_warnings(&self) -> MetWarnings {
         model::lock(&self.0).clone()
     }
 
     /// The listed ones; where there are more, the last one stands for them.
     pub(super) fn all(&self) -> Vec<Warning> {
-        let (mut all, beyond) = self.met().without(&MetWarnings::default());
+        let (mut all, beyond) = self.met_warnings().without(&MetWarnings::default());
         all.extend(Warning::not_listed(beyond));
         all
     }
@@ -106,13 +106,13 @@ mod tests {
         };
         let count = MOST_WARNINGS + 10;
         let (forward, backward) = (met(&mut (0..count)), met(&mut (0..count).rev()));
-        let (listed, beyond) = forward.met().without(&MetWarnings::default());
+        let (listed, beyond) = forward.met_warnings().without(&MetWarnings::default());
         assert_eq!((listed.len(), listed.last()), (MOST_WARNINGS, Some(&link(MOST_WARNINGS - 1))));
         assert_eq!(beyond, WarningCounts { notes: 10, repairs: 0, warnings: 1 });
-        assert_eq!(backward.met().without(&MetWarnings::default()), (listed, beyond));
+        assert_eq!(backward.met_warnings().without(&MetWarnings::default()), (listed, beyond));
         assert_eq!(forward.all().last().map(|entry| entry.code.as_str()), Some("warnings.too_many"));
         // What another tree met of the same is nothing new.
-        let (new, beyond) = backward.met().without(&forward.met());
+        let (new, beyond) = backward.met_warnings().without(&forward.met_warnings());
         assert_eq!((new, beyond), (Vec::new(), WarningCounts::default()));
     }
 }

@@ -80,11 +80,11 @@ impl Zip {
         let mut index = Index::new(limits);
         each_header(&archive, &mut buffer, limits, warnings, |number, header| {
             let place = if sharing.binary_search(&number).is_ok() {
-                Place::Shared
+                EntryPlace::Shared
             } else if header.is_dir() || range(header).1 <= list_begins {
-                Place::Own
+                EntryPlace::Own
             } else {
-                Place::None
+                EntryPlace::None
             };
             index.take(header, place, warnings)
         });
@@ -144,7 +144,7 @@ impl Item {
     }
 }
 
-const REGULAR: u32 = 0o100_000;
+const REGULAR_FILE: u32 = 0o100_000;
 const FOLDER: u32 = 0o040_000;
 const LINK: u32 = 0o120_000;
 
@@ -173,7 +173,7 @@ struct Index {
 
 /// Where the bytes of an entry lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum EntryPlace {
     /// In a place of their own.
     Own,
     /// Where those of another entry lie.
@@ -198,7 +198,7 @@ impl Index {
     fn take(
         &mut self,
         header: &ZipFileHeaderRecord<'_>,
-        place: Place,
+        place: EntryPlace,
         warnings: &TreeWarnings,
     ) -> ControlFlow<()> {
         if self.memory > self.limits.index {
@@ -213,7 +213,7 @@ impl Index {
         ControlFlow::Continue(())
     }
 
-    fn put(&mut self, header: &ZipFileHeaderRecord<'_>, place: Place, warnings: &TreeWarnings) {
+    fn put(&mut self, header: &ZipFileHeaderRecord<'_>, place: EntryPlace, warnings: &TreeWarnings) {
         let Some(path) = good_name(header, warnings).filter(|path| !path.is_empty()) else { return };
         let item = match self.check(header, place) {
             Ok(item) => item,
@@ -248,11 +248,15 @@ impl Index {
     }
 
     /// What the entry is, or the code and the reason why it is not taken.
-    fn check(&self, header: &ZipFileHeaderRecord<'_>, place: Place) -> Result<Item, (&'static str, String)> {
+    fn check(
+        &self,
+        header: &ZipFileHeaderRecord<'_>,
+        place: EntryPlace,
+    ) -> Result<Item, (&'static str, String)> {
         let refuse = |code, reason: &str| Err((code, reason.to_owned()));
         let file_type = unix_file_type(header);
         match file_type {
-            0 | REGULAR | FOLDER => {}
+            0 | REGULAR_FILE | FOLDER => {}
             LINK => return refuse("link.skipped", "The zip entry is a link. Links are not followed"),
             _ => return refuse("file.special", "The zip entry is a device, pipe or socket"),
         }
@@ -268,11 +272,11 @@ impl Index {
             return Err(("zip.method", reason));
         }
         match place {
-            Place::Own => {}
-            Place::Shared => {
+            EntryPlace::Own => {}
+            EntryPlace::Shared => {
                 return refuse("zip.bomb", "The zip entry shares its bytes with another entry");
             }
-            Place::None => {
+            EntryPlace::None => {
                 return refuse(
                     "zip.damaged",
                     "The zip has no place for the bytes that it states of this entry",

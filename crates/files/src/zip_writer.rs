@@ -117,9 +117,9 @@ mod tests {
             let bytes = made(level);
             assert_eq!(bytes, made(level));
             let folder = tempfile::tempdir().unwrap();
-            let at = folder.path().join("made.zip");
-            std::fs::write(&at, &bytes).unwrap();
-            let tree = Tree::open(&at).unwrap();
+            let path = folder.path().join("made.zip");
+            std::fs::write(&path, &bytes).unwrap();
+            let tree = Tree::open(&path).unwrap();
             for (path, content) in contents {
                 assert_eq!(tree.read(path, 1 << 20).unwrap(), content, "{path} at level {level}");
             }

@@ -306,17 +306,17 @@ mod tests {
         let budgets = Budgets { run: tokens(1000), ..Budgets::default() };
         let mut accounts = Accounts::new(budgets, None, Spent::default(), BTreeMap::new());
         let most = Guess { tokens: 600, usd: 0.0 };
-        let (mut one, mut two, mut three) = (Account::default(), Account::default(), Account::default());
-        assert!(accounts.reserve(&mut one, "scenario_0", most, false));
+        let (mut first, mut two, mut three) = (Account::default(), Account::default(), Account::default());
+        assert!(accounts.reserve(&mut first, "scenario_0", most, false));
         assert!(accounts.reserve(&mut two, "scenario_1", most, false));
         assert!(!accounts.reserve(&mut three, "scenario_2", most, false), "1,200 may be spent already");
         assert_eq!(accounts.spent_budget(None, "scenario_2", Instant::now()), None, "and are not");
-        accounts.release(&mut one, "scenario_0", most);
+        accounts.release(&mut first, "scenario_0", most);
         let large = Guess { tokens: 5000, usd: 0.0 };
         assert!(accounts.reserve(&mut three, "scenario_2", large, false), "one may exceed the budget");
         accounts.release(&mut two, "scenario_1", most);
-        assert!(!accounts.reserve(&mut one, "scenario_0", most, false));
-        assert!(accounts.reserve(&mut one, "scenario_0", most, true), "no request waits forever");
+        assert!(!accounts.reserve(&mut first, "scenario_0", most, false));
+        assert!(accounts.reserve(&mut first, "scenario_0", most, true), "no request waits forever");
     }
 
     #[test]
@@ -352,32 +352,32 @@ mod tests {
         let price = Some(Price::of_machine(36.0));
         let budgets = Budgets { episode: usd(0.5), run: usd(0.9), ..Budgets::default() };
         let mut accounts = Accounts::new(budgets, price, Spent::default(), BTreeMap::new());
-        let (mut one, mut two) = (Account::default(), Account::default());
+        let (mut first_account, mut second_account) = (Account::default(), Account::default());
         let begin = Instant::now();
-        let at = |seconds: u64| begin + Duration::from_secs(seconds);
+        let moment = |seconds: u64| begin + Duration::from_secs(seconds);
         let spent = |accounts: &Accounts, episode: &str, seconds: u64| match accounts.spent_budget(
             None,
             episode,
-            at(seconds),
+            moment(seconds),
         ) {
             Some(StopReason::Budget { scope, .. }) => Some(scope),
             _ => None,
         };
         let estimated = RequestCost::estimated(4, 4);
         assert!((accounts.guess(&estimated).usd - 0.6).abs() < 1e-9, "a minute, where none has finished");
-        let first = accounts.work_begins(Some(&mut one), "scenario_0", at(0));
+        let first = accounts.work_begins(Some(&mut first_account), "scenario_0", moment(0));
         assert_eq!(spent(&accounts, "scenario_0", 49), None);
         assert_eq!(spent(&accounts, "scenario_0", 51), Some(Scope::Episode));
         // Two share the time from here on.
-        let second = accounts.work_begins(Some(&mut two), "scenario_1", at(60));
+        let second = accounts.work_begins(Some(&mut second_account), "scenario_1", moment(60));
         assert_eq!(spent(&accounts, "scenario_1", 89), None);
         assert_eq!(spent(&accounts, "scenario_1", 91), Some(Scope::Run), "60 s alone and 30 s of both");
         // Between its tries, and once it has finished, it counts the same.
-        let seconds = accounts.work_ends(Some(&mut one), "scenario_0", first, at(80));
+        let seconds = accounts.work_ends(Some(&mut first_account), "scenario_0", first, moment(80));
         assert!((seconds - 70.0).abs() < 1e-9, "{seconds}");
         assert_eq!(spent(&accounts, "scenario_0", 80), Some(Scope::Episode));
         let cost = RequestCost { answered: true, machine_seconds: seconds, ..estimated };
-        accounts.add(Some(&mut one), "scenario_0", &cost);
+        accounts.add(Some(&mut first_account), "scenario_0", &cost);
         assert_eq!(spent(&accounts, "scenario_0", 80), Some(Scope::Episode));
         assert_eq!(
             spent(&accounts, "scenario_1", 89),
@@ -386,9 +386,13 @@ mod tests {
         );
         assert_eq!(spent(&accounts, "scenario_1", 91), Some(Scope::Run));
         assert!((accounts.guess(&estimated).usd - 0.7).abs() < 1e-9, "as much as one has cost");
-        let seconds = accounts.work_ends(Some(&mut two), "scenario_1", second, at(90));
-        accounts.add(Some(&mut two), "scenario_1", &RequestCost { machine_seconds: seconds, ..cost });
-        let all = accounts.run_spent(at(90)).known_usd;
+        let seconds = accounts.work_ends(Some(&mut second_account), "scenario_1", second, moment(90));
+        accounts.add(
+            Some(&mut second_account),
+            "scenario_1",
+            &RequestCost { machine_seconds: seconds, ..cost },
+        );
+        let all = accounts.run_spent(moment(90)).known_usd;
         assert!((all - 0.9).abs() < 1e-9, "{all}");
     }
 }

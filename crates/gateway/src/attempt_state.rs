@@ -172,7 +172,7 @@ impl AttemptState {
         if let Some(reason) = self.stop_reason.borrow().clone() {
             return Some(reason);
         }
-        let late = self.deadline.filter(|(at, _)| *at <= Instant::now());
+        let late = self.deadline.filter(|(moment, _)| *moment <= Instant::now());
         let reason = match late {
             Some((_, scope)) => time_is_spent(scope),
             None => {
@@ -189,8 +189,8 @@ impl AttemptState {
     pub(crate) async fn stopped(&self) -> StopReason {
         let mut stop_reason = self.stop_reason.subscribe();
         let deadline = async {
-            if let Some((at, scope)) = self.deadline {
-                tokio::time::sleep_until(at).await;
+            if let Some((moment, scope)) = self.deadline {
+                tokio::time::sleep_until(moment).await;
                 self.stop(time_is_spent(scope));
             }
             std::future::pending::<()>().await;

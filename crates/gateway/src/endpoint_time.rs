@@ -33,7 +33,7 @@ impl EndpointClock {
     /// Seconds that a request in flight since the beginning has at a time: of one that was sent at `entered`, those less `entered`.
     pub(crate) fn share_at(&self, now: Instant) -> f64 {
         let counted_until = self.counted_until.filter(|_| self.in_flight > 0);
-        let seconds = counted_until.map_or(0.0, |at| now.saturating_duration_since(at).as_secs_f64());
+        let seconds = counted_until.map_or(0.0, |moment| now.saturating_duration_since(moment).as_secs_f64());
         self.share + seconds / f64::from(self.in_flight.max(1))
     }
 
@@ -52,15 +52,15 @@ mod tests {
     #[test]
     fn requests_at_the_same_time_share_it_and_an_idle_machine_costs_nothing() {
         let begin = Instant::now();
-        let at = |seconds: u64| begin + Duration::from_secs(seconds);
+        let moment = |seconds: u64| begin + Duration::from_secs(seconds);
         let mut clock = EndpointClock::default();
-        let one = clock.enter(at(100));
-        assert!((clock.leave(one, at(110)) - 10.0).abs() < 1e-9);
+        let request = clock.enter(moment(100));
+        assert!((clock.leave(request, moment(110)) - 10.0).abs() < 1e-9);
         // Nothing is asked for an hour. Then two requests, of which the second one waits for the only slot.
-        let first = clock.enter(at(3600));
-        let second = clock.enter(at(3610));
-        let of_first = clock.leave(first, at(3630));
-        let of_second = clock.leave(second, at(3640));
+        let first = clock.enter(moment(3600));
+        let second = clock.enter(moment(3610));
+        let of_first = clock.leave(first, moment(3630));
+        let of_second = clock.leave(second, moment(3640));
         assert!((of_first - 20.0).abs() < 1e-9, "10 alone, 20 shared: {of_first}");
         assert!((of_second - 20.0).abs() < 1e-9, "20 shared, 10 alone: {of_second}");
         assert!((of_first + of_second - 40.0).abs() < 1e-9, "together the time in which it worked");

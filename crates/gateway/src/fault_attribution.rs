@@ -27,7 +27,7 @@ use crate::small_request::LEAST_TOKENS;
 use crate::upstream::Backend;
 
 /// An endpoint that has just answered a probe counts as answering for this long.
-const FRESH: Duration = Duration::from_mins(1);
+const FRESH_PROBE_TIME: Duration = Duration::from_mins(1);
 /// How long a probe after a failed try may take.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// Some endpoints want the longest answer to be paid in advance (402), so this probe asks for an answer of usual length.
@@ -115,7 +115,10 @@ impl FaultAttribution {
             return ProbeAnswer::Answered;
         };
         let mut answered = self.answered.lock().await;
-        let is_fresh = |at: Instant| refused_at.map_or_else(|| at.elapsed() < FRESH, |refused| at >= refused);
+        let is_fresh = |answered_at: Instant| {
+            refused_at
+                .map_or_else(|| answered_at.elapsed() < FRESH_PROBE_TIME, |refused| answered_at >= refused)
+        };
         if answered.is_some_and(is_fresh) {
             return ProbeAnswer::Answered;
         }

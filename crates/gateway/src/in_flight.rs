@@ -34,7 +34,7 @@ const LONGEST_ANSWER: u64 = 65_536;
 /// block those of other episodes forever.
 const RESERVATION_PATIENCE: Duration = Duration::from_mins(1);
 /// Describes an answer that ends too early.
-const BROKEN: &str = "the connection broke off";
+const BROKEN_CONNECTION: &str = "the connection broke off";
 /// Describes an answer that stopped because the context was full.
 const FULL_CONTEXT: &str = "the model stopped because its context window was full";
 
@@ -240,7 +240,7 @@ impl InFlightRequest {
         if termination == Some(Termination::Endpoint) {
             progress.faults.push(0);
             progress.lost_since.get_or_insert(self.started);
-            progress.fault = Some(error.unwrap_or_else(|| BROKEN.to_owned()));
+            progress.fault = Some(error.unwrap_or_else(|| BROKEN_CONNECTION.to_owned()));
             self.log_fault(0);
         } else if reports_error && progress.error.is_none() {
             progress.error = error;
@@ -287,7 +287,7 @@ impl InFlightRequest {
             Some(_) if self.concerns_endpoint() => {
                 self.attribute_finish(&mut log, &mut progress, termination, is_success, is_complete);
             }
-            Some(route) => log.stalls.add_elsewhere(route, is_complete, progress.error.take()),
+            Some(route) => log.stalls.add_other_api(route, is_complete, progress.error.take()),
             None => {}
         }
         drop(log);
@@ -346,7 +346,7 @@ impl InFlightRequest {
         log.broken_answers += 1;
         let count = log.broken_answers;
         if table::after_broken_answer(count, self.gateway.retry.tries) == Decision::EndAsEndpoint {
-            let last = fault.unwrap_or_else(|| BROKEN.to_owned());
+            let last = fault.unwrap_or_else(|| BROKEN_CONNECTION.to_owned());
             let message = format!("{count} answers in a row broke off in the middle; the last: {last}");
             self.attempt.stop(StopReason::Endpoint { message });
         }

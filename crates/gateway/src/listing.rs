@@ -225,7 +225,7 @@ impl ListRequest {
     }
 
     /// What `take` finds in the JSON of a path that only some programs have. The rest is not kept, because it may be large.
-    async fn own<T>(
+    async fn find_in_answer<T>(
         &self,
         method: Method,
         target: &str,
@@ -247,8 +247,8 @@ impl ListRequest {
         if list.server.is_none() {
             // LM Studio answers unknown paths with 200, so each has to have the form that only its program gives it.
             let (loaded, studio) = tokio::join!(
-                self.own(Method::GET, "/api/ps", None, loaded_by_ollama),
-                self.own(Method::GET, "/api/v0/models", None, listed_by_lm_studio)
+                self.find_in_answer(Method::GET, "/api/ps", None, loaded_by_ollama),
+                self.find_in_answer(Method::GET, "/api/v0/models", None, listed_by_lm_studio)
             );
             if let Some(loaded) = loaded {
                 list.server = Some(ServerKind::Ollama);
@@ -270,7 +270,7 @@ impl ListRequest {
             let slots = props.get("total_slots").and_then(Value::as_u64).filter(|slots| *slots > 0);
             Some((context(settings.get("n_ctx")), slots))
         };
-        if let Some((served, slots)) = self.own(Method::GET, "/props", None, of_props).await {
+        if let Some((served, slots)) = self.find_in_answer(Method::GET, "/props", None, of_props).await {
             list.server = Some(ServerKind::LlamaCpp);
             list.slots = slots;
             // A server of several models tells the context of each that is loaded in the list, not here.
@@ -288,10 +288,9 @@ impl ListRequest {
 
     async fn add_ollama(&self, list: &mut ModelList, loaded: &BTreeMap<String, Option<u64>>) {
         let of_details = |details: &Value| Some((num_ctx(details), made_for(details)));
-        let details =
-            list.models.iter().take(MOST_DETAILS).map(|model| {
-                self.own(Method::POST, "/api/show", Some(json!({ "model": model.id })), of_details)
-            });
+        let details = list.models.iter().take(MOST_DETAILS).map(|model| {
+            self.find_in_answer(Method::POST, "/api/show", Some(json!({ "model": model.id })), of_details)
+        });
         let details = join_all(details).await;
         for (model, details) in list.models.iter_mut().zip(details) {
             (model.context, model.model_context) = details.unwrap_or_default();
@@ -362,7 +361,7 @@ fn models_of(body: &Value, key: Option<&Secret>) -> Option<(ModelList, Vec<Conte
                 .filter(|alias| *alias != id)
                 .take(MOST_ALIASES)
                 .collect();
-            let tokens_at = |at: &str| self::context(entry.pointer(at));
+            let tokens_at = |pointer: &str| self::context(entry.pointer(pointer));
             let of_llama_cpp = (tokens_at("/meta/n_ctx"), tokens_at("/meta/n_ctx_train"));
             Some((ListedModel { id, aliases, context, model_context: None }, of_llama_cpp))
         })

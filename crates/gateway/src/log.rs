@@ -27,7 +27,7 @@ const QUEUE: usize = 4096;
 /// Most bytes of invalid lines in a log. A kill leaves a part of one line.
 const MOST_BROKEN: u64 = 64 << 20;
 /// Most bytes of a log, and of one of its lines, that are read. The gateway writes lines of a few hundred bytes.
-const LARGEST: u64 = 4 << 30;
+const LARGEST_LOG: u64 = 4 << 30;
 const LONGEST_LINE: u64 = 1 << 20;
 /// Most unfinished requests and most episodes of a log.
 const MOST_KEPT: usize = 100_000;
@@ -153,7 +153,7 @@ pub fn read_totals(path: &Path) -> std::io::Result<LogTotals> {
     };
     let mut totals = LogTotals::default();
     let mut unfinished: HashMap<(AttemptKey, String, u64), Guess> = HashMap::new();
-    let mut reader = BufReader::new(file.take(LARGEST));
+    let mut reader = BufReader::new(file.take(LARGEST_LOG));
     let mut line = Vec::new();
     let mut broken = 0_u64;
     loop {
@@ -196,8 +196,8 @@ pub fn read_totals(path: &Path) -> std::io::Result<LogTotals> {
 }
 
 /// Whether names are as short as those that the gateway writes.
-fn has_short_names(key: &AttemptKey, at: &str) -> bool {
-    key.episode.len() <= LONGEST_WORD && at.len() <= LONGEST_WORD
+fn has_short_names(key: &AttemptKey, time: &str) -> bool {
+    key.episode.len() <= LONGEST_WORD && time.len() <= LONGEST_WORD
 }
 
 fn not_a_log(reason: &str) -> std::io::Error {

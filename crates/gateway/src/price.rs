@@ -21,7 +21,7 @@ use crate::error::GatewayError;
 use crate::settings::Price;
 
 /// The table that is shipped with the program.
-const SHIPPED: &str = include_str!("../../../data/prices.toml");
+const SHIPPED_TABLE: &str = include_str!("../../../data/prices.toml");
 /// Most bytes of the table of the user.
 const FILE_CAP: u64 = 1 << 20;
 
@@ -61,7 +61,7 @@ impl PriceTable {
 
     /// The table that is shipped with the program.
     pub fn shipped() -> Result<Self, GatewayError> {
-        Self::parse(SHIPPED, "data/prices.toml")
+        Self::parse(SHIPPED_TABLE, "data/prices.toml")
     }
 
     /// The table of the user, or the shipped one if there is none. It is a regular file of at most 1 MiB.

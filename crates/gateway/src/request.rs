@@ -142,10 +142,10 @@ pub(crate) fn prepare(
         out.push(b':');
         out.extend_from_slice(raw.as_bytes());
     };
-    for (at, (name, raw)) in fields.iter().enumerate() {
+    for (index, (name, raw)) in fields.iter().enumerate() {
         let raw = match (name.as_str(), &model) {
-            _ if changed_tools.contains_key(&at) => match &changed_tools[&at] {
-                Some(own) => own,
+            _ if changed_tools.contains_key(&index) => match &changed_tools[&index] {
+                Some(change) => change,
                 None => continue,
             },
             (name, Some(model)) if is_model(name) => model,
@@ -185,10 +185,11 @@ pub(crate) fn is_plain(headers: &HeaderMap) -> bool {
 /// would make the answer unreadable here. The account is dropped, too: with a foreign one an agent could have the endpoint refuse
 /// it.
 pub(crate) fn headers(from: &HeaderMap) -> HeaderMap {
-    let own = [&HOST, &CONTENT_LENGTH, &AUTHORIZATION, &ACCEPT_ENCODING, &COOKIE, &EXPECT];
+    let replaced = [&HOST, &CONTENT_LENGTH, &AUTHORIZATION, &ACCEPT_ENCODING, &COOKIE, &EXPECT];
     // An agent could cause a conflict with one idempotency key for two requests.
     let account = ["x-api-key", "openai-organization", "openai-project", "idempotency-key"];
-    let mut headers = passing(from, |name| own.contains(&name) || account.contains(&name.as_str()));
+    let mut headers =
+        passed_headers(from, |name| replaced.contains(&name) || account.contains(&name.as_str()));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     // The endpoint must read the body as it was read here: not as a form, nor in another encoding.
     if headers.contains_key(CONTENT_TYPE) {
@@ -199,7 +200,7 @@ pub(crate) fn headers(from: &HeaderMap) -> HeaderMap {
 
 /// The headers of an answer that pass: not those of the connection, and not those that name the account.
 pub(crate) fn answer_headers(from: &HeaderMap) -> HeaderMap {
-    passing(from, |name| {
+    passed_headers(from, |name| {
         let text = name.as_str();
         *name == CONTENT_LENGTH
             || *name == SET_COOKIE
@@ -207,7 +208,7 @@ pub(crate) fn answer_headers(from: &HeaderMap) -> HeaderMap {
     })
 }
 
-fn passing(from: &HeaderMap, dropped: impl Fn(&HeaderName) -> bool) -> HeaderMap {
+fn passed_headers(from: &HeaderMap, dropped: impl Fn(&HeaderName) -> bool) -> HeaderMap {
     let of_connection =
         [&CONNECTION, &PROXY_AUTHENTICATE, &PROXY_AUTHORIZATION, &TE, &TRAILER, &TRANSFER_ENCODING, &UPGRADE];
     let named: Vec<String> = from

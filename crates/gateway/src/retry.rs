@@ -10,11 +10,11 @@ use crate::hash::split_mix;
 use crate::settings::Retry;
 
 /// The longest wait that an endpoint may ask for.
-const LONGEST_ASKED: Duration = Duration::from_mins(10);
+const LONGEST_REQUESTED_WAIT: Duration = Duration::from_mins(10);
 
 /// Whether another try is possible after try number `tries` (from 1), where the endpoint asks for this wait.
 pub(crate) fn next_try(retry: &Retry, tries: u32, requested: Option<Duration>) -> NextTry {
-    if requested.is_some_and(|wait| wait > LONGEST_ASKED) {
+    if requested.is_some_and(|wait| wait > LONGEST_REQUESTED_WAIT) {
         NextTry::WaitTooLong
     } else if tries >= retry.tries {
         NextTry::NoneLeft
@@ -36,7 +36,7 @@ pub(crate) fn wait(retry: &Retry, tries: u32, seed: u64, requested: Option<Durat
 }
 
 /// `Retry-After` in both of its forms (RFC 9110, 10.2.3), and `retry-after-ms`, which some endpoints add.
-pub(crate) fn asked_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+pub(crate) fn requested_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     if let Some(millis) = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok()) {
         return Duration::try_from_secs_f64(millis / 1000.0).ok();
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn retry_after_is_read_in_both_forms() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_246_554);
-        let read = |name, value| asked_wait(&headers(name, value), now);
+        let read = |name, value| requested_wait(&headers(name, value), now);
         assert_eq!(read("retry-after", "7"), Some(Duration::from_secs(7)));
         assert_eq!(read("retry-after", "Sat, 21 Nov 2026 07:36:24 GMT"), Some(Duration::from_secs(30)));
         assert_eq!(read("retry-after", "Sat, 21 Nov 2020 07:36:24 GMT"), Some(Duration::ZERO));

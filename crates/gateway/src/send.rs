@@ -19,7 +19,7 @@ use crate::retry;
 use crate::state::GatewayState;
 use crate::text::{error_message, seconds};
 use crate::upstream::{Reply, Source};
-use crate::usage::{BREAKS_OFF, Meter};
+use crate::usage::{Meter, UNFINISHED_STREAM};
 
 /// A plain answer up to this size is read whole before the agent receives it, so that one that breaks off can be retried.
 const BUFFERED_ANSWER: usize = 8 << 20;
@@ -47,14 +47,14 @@ struct FailedTry {
     /// One line.
     message: String,
     /// The wait that the endpoint asks for.
-    asked_wait: Option<Duration>,
+    requested_wait: Option<Duration>,
     /// The error answer, for the case that it is the agent's own.
     answer: Option<Answer>,
 }
 
 impl FailedTry {
     fn fault(message: String) -> Self {
-        Self { failure: Failure::Fault, status: 0, message, asked_wait: None, answer: None }
+        Self { failure: Failure::Fault, status: 0, message, requested_wait: None, answer: None }
     }
 
     fn silence(message: String) -> Self {
@@ -102,7 +102,7 @@ pub(crate) async fn send_with_retries(
         if failed.failure == Failure::Refused && refused_at.is_some() {
             failed.failure = Failure::RefusedAgain;
         }
-        let next = retry::next_try(&gateway.retry, tries, failed.asked_wait);
+        let next = retry::next_try(&gateway.retry, tries, failed.requested_wait);
         let (decision, probe) = decide(request, &failed, next, refused_at).await;
         let reason = match (outgoing.kind, failed.failure, probe, next) {
             // Of a refusal that a probe confirms, neither tries nor waits matter.
@@ -122,10 +122,10 @@ pub(crate) async fn send_with_retries(
         ) {
             request.add_fault(failed.status, &message);
         }
-        let asked_wait = match decision {
+        let requested_wait = match decision {
             Decision::Retry(FaultOwner::Endpoint) => {
                 request.show_waiting(failed.status, tries + 1);
-                failed.asked_wait
+                failed.requested_wait
             }
             Decision::Retry(FaultOwner::Agent) => {
                 if failed.failure == Failure::Refused {
@@ -156,7 +156,7 @@ pub(crate) async fn send_with_retries(
                 return Err(Refusal::new(StatusCode::BAD_GATEWAY, reason));
             }
         };
-        let wait = retry::wait(&gateway.retry, tries, request.seed(), asked_wait);
+        let wait = retry::wait(&gateway.retry, tries, request.seed(), requested_wait);
         tracing::debug!(%message, tries, ?wait, "the request is retried");
         tokio::time::sleep(wait).await;
     }
@@ -264,7 +264,7 @@ async fn read_answer(
         return Err(FailedTry::fault("the endpoint sent an empty stream".to_owned()));
     }
     if rest.is_none() && meter.breaks_off() {
-        return Err(FailedTry::fault(BREAKS_OFF.to_owned()));
+        return Err(FailedTry::fault(UNFINISHED_STREAM.to_owned()));
     }
     if let Some(flaw) = meter.flaw() {
         return Err(FailedTry::fault(flaw.to_owned()));
@@ -306,7 +306,7 @@ async fn read_error(request: &InFlightRequest, mut reply: Reply) -> Result<Answe
     let status = reply.status.as_u16();
     let message = error_message(&text);
     let class = table::classify_error(gateway.faults.api(request.kind), reply.status, &text);
-    let asked_wait = retry::asked_wait(&reply.headers, SystemTime::now());
+    let requested_wait = retry::requested_wait(&reply.headers, SystemTime::now());
     let answer = Answer { status: reply.status, headers: reply.headers, first: text.into(), rest: None };
     let failure = match class {
         ErrorClass::Refusal => Failure::Refused,
@@ -324,7 +324,7 @@ async fn read_error(request: &InFlightRequest, mut reply: Reply) -> Result<Answe
     let message =
         if message.is_empty() { reply.status.to_string() } else { format!("{}: {message}", reply.status) };
     let answer = (failure == Failure::Refused).then_some(answer);
-    Err(FailedTry { failure, status, message, asked_wait, answer })
+    Err(FailedTry { failure, status, message, requested_wait, answer })
 }
 
 fn is_event_stream(headers: &HeaderMap) -> bool {

@@ -159,7 +159,7 @@ impl Gateway {
 
 impl Drop for Gateway {
     fn drop(&mut self) {
-        for attempt in self.state.attempts.all_open() {
+        for attempt in self.state.attempts.open_attempts() {
             close_attempt(&self.state, &attempt);
         }
         self.stop.send_replace(true);

@@ -286,7 +286,7 @@ impl SimulatedModel {
             turns: Arc::clone(&task.turns),
         };
         let find = |found: &VecDeque<(ServerKey, Arc<[File; 2]>)>| {
-            found.iter().find(|(one, _)| one.is_same(&key)).map(|(_, files)| Arc::clone(files))
+            found.iter().find(|(known, _)| known.is_same(&key)).map(|(_, files)| Arc::clone(files))
         };
         if let Some(files) = find(&model::lock(&self.servers)) {
             return Some(files);

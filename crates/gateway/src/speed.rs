@@ -92,8 +92,8 @@ fn of_requests(speeds: &[f64]) -> Option<Speed> {
 /// The quantile of sorted numbers, between its two neighbors in proportion (type 7 of Hyndman and Fan, 1996).
 fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let place = share * (sorted.len().checked_sub(1)? as f64);
-    let (below, above) = (sorted.get(place.floor() as usize)?, sorted.get(place.ceil() as usize)?);
-    Some(below + (above - below) * place.fract())
+    let (lower, upper) = (sorted.get(place.floor() as usize)?, sorted.get(place.ceil() as usize)?);
+    Some(lower + (upper - lower) * place.fract())
 }
 
 #[cfg(test)]
@@ -135,9 +135,9 @@ mod tests {
     #[test]
     fn a_prompt_is_read_until_the_first_content_and_an_answer_is_written_after_it() {
         // As llama.cpp with SmolLM2 on one core: 150 tokens a second are read, 90 are written.
-        let one = speeds(&[record(3100, Some(100), 180, 20.0, 2.0)]).tokens_per_second();
-        assert_eq!(one.prompt, Some(Speed { median: 150.0, p10: 150.0 }));
-        assert_eq!(one.answer, Some(Speed { median: 90.0, p10: 90.0 }));
+        let speed = speeds(&[record(3100, Some(100), 180, 20.0, 2.0)]).tokens_per_second();
+        assert_eq!(speed.prompt, Some(Speed { median: 150.0, p10: 150.0 }));
+        assert_eq!(speed.answer, Some(Speed { median: 90.0, p10: 90.0 }));
         // Eleven requests: the median is the sixth, the tenth percentile the second.
         let many: Vec<Record> = (1..=11).map(|n| record(1000, Some(0), 100, 10.0, f64::from(n))).collect();
         let answer = speeds(&many).tokens_per_second().answer.unwrap();
@@ -148,13 +148,13 @@ mod tests {
 
     #[test]
     fn what_tells_no_speed_is_left_out_and_nothing_is_unknown() {
-        let whole = record(1000, Some(0), 100, 1.0, 1.0);
+        let complete = record(1000, Some(0), 100, 1.0, 1.0);
         for odd in [
-            Record { probe: true, ..whole.clone() },
-            Record { termination: Some(Termination::Agent), ..whole.clone() },
-            Record { reports_error: true, ..whole.clone() },
-            Record { stream: None, ..whole.clone() },
-            Record { tokens: Tokens::default(), ..whole.clone() },
+            Record { probe: true, ..complete.clone() },
+            Record { termination: Some(Termination::Agent), ..complete.clone() },
+            Record { reports_error: true, ..complete.clone() },
+            Record { stream: None, ..complete.clone() },
+            Record { tokens: Tokens::default(), ..complete.clone() },
             // Sent at once, of a few tokens, and times that no clock gives.
             record(1000, Some(0), 100, 0.01, 0.01),
             record(255, Some(0), 15, 1.0, 1.0),

@@ -1,10 +1,10 @@
 //! Splits a stream into server-sent events.
 //!
 //! Bytes go in as the network delivers them. Whole events come out, byte for byte, up to the empty line that ends them. An event
-//! longer than [`LONGEST`] comes out in parts that nobody reads, so that memory stays bounded.
+//! longer than [`LONGEST_EVENT`] comes out in parts that nobody reads, so that memory stays bounded.
 
 /// Longest event that is buffered, in bytes. The last event of the responses API repeats the whole answer.
-const LONGEST: usize = 16 << 20;
+const LONGEST_EVENT: usize = 16 << 20;
 
 /// A piece of a stream.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Splitter {
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.buffer.extend_from_slice(line);
             if !line.ends_with(b"\n") {
-                if self.buffer.len() > LONGEST {
+                if self.buffer.len() > LONGEST_EVENT {
                     each(Piece::Part(&self.buffer));
                     self.too_long = true;
                     // This part of the line is not empty, so the line is not either.
@@ -46,7 +46,7 @@ impl Splitter {
                 each(if self.too_long { Piece::Part(&self.buffer) } else { Piece::Event(&self.buffer) });
                 self.too_long = false;
                 self.buffer.clear();
-            } else if self.too_long || self.buffer.len() > LONGEST {
+            } else if self.too_long || self.buffer.len() > LONGEST_EVENT {
                 each(Piece::Part(&self.buffer));
                 self.too_long = true;
                 self.buffer.clear();
@@ -56,7 +56,7 @@ impl Splitter {
     }
 
     /// The rest at the end of the stream: an event without its empty line, or nothing.
-    pub(crate) fn rest(&mut self) -> Vec<u8> {
+    pub(crate) fn take_rest(&mut self) -> Vec<u8> {
         self.line = 0;
         std::mem::take(&mut self.buffer)
     }
@@ -91,7 +91,7 @@ mod tests {
                 Piece::Part(_) => panic!("nothing here is long"),
             });
         }
-        (events, splitter.rest())
+        (events, splitter.take_rest())
     }
 
     proptest! {
@@ -137,7 +137,7 @@ mod tests {
         for _ in 0..40 {
             splitter.push(&block, &mut see);
         }
-        assert!(splitter.buffer.len() <= LONGEST + (1 << 20));
+        assert!(splitter.buffer.len() <= LONGEST_EVENT + (1 << 20));
         splitter.push(b"\n\ndata: a\n\n", &mut see);
         assert_eq!(parts, 6 + (40 << 20) + 2);
         assert_eq!(events, [b"data: a\n\n"]);

@@ -108,7 +108,7 @@ impl AttemptRegistry {
     }
 
     /// All open attempts.
-    pub(crate) fn all_open(&self) -> Vec<Arc<AttemptState>> {
+    pub(crate) fn open_attempts(&self) -> Vec<Arc<AttemptState>> {
         lock(&self.0).open.values().cloned().collect()
     }
 

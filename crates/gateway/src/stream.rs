@@ -11,12 +11,12 @@ use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream;
 
-use crate::fault_attribution::table::{Reader, broken_by};
+use crate::fault_attribution::table::{Reader, connection_breaker};
 use crate::in_flight::RequestGuard;
 use crate::record::Termination;
 use crate::text::seconds;
 use crate::upstream::Source;
-use crate::usage::{BREAKS_OFF, Meter};
+use crate::usage::{Meter, UNFINISHED_STREAM};
 
 /// An answer that is being streamed.
 struct AnswerStream {
@@ -87,7 +87,7 @@ impl AnswerStream {
                 Ok(Err(reason)) => reason,
                 Err(_) => format!("the endpoint sent nothing for {}", seconds(self.silence)),
             };
-            return Some(self.interrupt(broken_by(self.reader), broken));
+            return Some(self.interrupt(connection_breaker(self.reader), broken));
         }
     }
 
@@ -119,7 +119,7 @@ impl AnswerStream {
         };
         if breaks_off {
             // The agent must see that something is missing, too.
-            return Some(self.interrupt(broken_by(self.reader), BREAKS_OFF.to_owned()));
+            return Some(self.interrupt(connection_breaker(self.reader), UNFINISHED_STREAM.to_owned()));
         }
         self.guard.request.finish(None);
         (!rest.is_empty()).then(|| Ok(Bytes::from(rest)))

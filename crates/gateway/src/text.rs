@@ -21,7 +21,7 @@ pub(crate) fn error_line(error: &Value) -> String {
 
 fn error_text(error: &Value) -> String {
     let message = error.pointer("/message").and_then(Value::as_str);
-    let code = ["/code", "/type"].iter().find_map(|at| error.pointer(at).and_then(Value::as_str));
+    let code = ["/code", "/type"].iter().find_map(|pointer| error.pointer(pointer).and_then(Value::as_str));
     match (message, code, error) {
         (Some(message), Some(code), _) if !message.contains(code) => format!("{message} ({code})"),
         (Some(message), ..) => message.to_owned(),

@@ -31,7 +31,7 @@ const AGENT_PREFIXES: [&str; 5] = ["bash_", "text_editor_", "computer_", "memory
 
 /// The fields of a tool that are read. Some endpoints ignore case, so a tool with such a field in another case, or twice, counts
 /// as hosted.
-const READ: [&str; 6] = ["type", "name", "tools", "environment", "function", "custom"];
+const READ_FIELDS: [&str; 6] = ["type", "name", "tools", "environment", "function", "custom"];
 
 /// A tool that the agent runs.
 struct Tool<'a> {
@@ -47,10 +47,12 @@ impl<'a> Tool<'a> {
     /// Parses a tool. `None` = the endpoint runs it. `nested` = it is in a namespace, which contains no further namespace.
     fn parse(raw: &'a RawValue, nested: bool) -> Option<Self> {
         let Fields(fields) = serde_json::from_str(raw.get()).ok()?;
-        let mut read: [Option<&RawValue>; READ.len()] = [None; READ.len()];
+        let mut read: [Option<&RawValue>; READ_FIELDS.len()] = [None; READ_FIELDS.len()];
         for (name, value) in fields {
-            let Some(at) = READ.iter().position(|field| may_be_read_as(&name, field)) else { continue };
-            if name != READ[at] || read[at].replace(value).is_some() {
+            let Some(index) = READ_FIELDS.iter().position(|field| may_be_read_as(&name, field)) else {
+                continue;
+            };
+            if name != READ_FIELDS[index] || read[index].replace(value).is_some() {
                 return None;
             }
         }
@@ -136,9 +138,9 @@ fn is_hosted(field: &str) -> bool {
 pub(crate) fn without_hosted(fields: &[(String, &RawValue)]) -> BTreeMap<usize, Option<String>> {
     let mut changed = BTreeMap::new();
     let mut left = Vec::new();
-    for (at, (name, raw)) in fields.iter().enumerate() {
+    for (index, (name, raw)) in fields.iter().enumerate() {
         if is_hosted(name) {
-            changed.insert(at, None);
+            changed.insert(index, None);
         } else if may_be_read_as(name, "tools") {
             // The endpoint refuses anything but a list.
             let Ok(list) = serde_json::from_str::<Vec<&RawValue>>(raw.get()) else { continue };
@@ -146,7 +148,7 @@ pub(crate) fn without_hosted(fields: &[(String, &RawValue)]) -> BTreeMap<usize, 
             if kept.len() < list.len() {
                 let texts: Vec<&str> = kept.iter().map(|tool| tool.raw).collect();
                 // Some endpoints refuse an empty list.
-                changed.insert(at, (!texts.is_empty()).then(|| format!("[{}]", texts.join(","))));
+                changed.insert(index, (!texts.is_empty()).then(|| format!("[{}]", texts.join(","))));
             }
             left.extend(kept);
         }
@@ -154,15 +156,15 @@ pub(crate) fn without_hosted(fields: &[(String, &RawValue)]) -> BTreeMap<usize, 
     if changed.is_empty() {
         return changed;
     }
-    for (at, (name, raw)) in fields.iter().enumerate() {
+    for (index, (name, raw)) in fields.iter().enumerate() {
         if may_be_read_as(name, "tool_choice") {
             match change_choice(raw.get(), &left) {
                 Choice::Unchanged => {}
-                Choice::Reduced(text) => drop(changed.insert(at, Some(text))),
-                Choice::Removed => drop(changed.insert(at, None)),
+                Choice::Reduced(text) => drop(changed.insert(index, Some(text))),
+                Choice::Removed => drop(changed.insert(index, None)),
             }
         } else if left.is_empty() && may_be_read_as(name, "parallel_tool_calls") {
-            changed.insert(at, None);
+            changed.insert(index, None);
         }
     }
     changed
@@ -257,11 +259,11 @@ mod tests {
     }
 
     /// The request that is sent for a body with these fields.
-    fn sent(body: &str) -> Value {
+    fn sent_request(body: &str) -> Value {
         let Fields(fields) = serde_json::from_str(body).unwrap();
         let changed = without_hosted(&fields);
-        let kept = fields.iter().enumerate().filter_map(|(at, (name, raw))| {
-            let text = changed.get(&at).map_or_else(|| Some(raw.get().to_owned()), Clone::clone)?;
+        let kept = fields.iter().enumerate().filter_map(|(index, (name, raw))| {
+            let text = changed.get(&index).map_or_else(|| Some(raw.get().to_owned()), Clone::clone)?;
             Some((name.clone(), serde_json::from_str(&text).unwrap()))
         });
         Value::Object(kept.collect())
@@ -332,7 +334,7 @@ mod tests {
             ),
         ] {
             let mut body = json!({ "tools": tools, "tool_choice": choice, "parallel_tool_calls": false });
-            let found = sent(&body.to_string());
+            let found = sent_request(&body.to_string());
             assert_eq!(found.get("tool_choice"), left.as_ref(), "{body}");
             assert_eq!(found["parallel_tool_calls"], json!(false));
             // Without tools, no field may mention tools.
@@ -341,15 +343,15 @@ mod tests {
                     .iter()
                     .any(|begin| tool["type"].as_str().is_some_and(|kind| kind.starts_with(begin)))
             });
-            assert_eq!(sent(&body.to_string()), json!({}), "{body}");
+            assert_eq!(sent_request(&body.to_string()), json!({}), "{body}");
         }
         let none_gone = json!({"tools": [chat("a")], "tool_choice": chat("b"), "parallel_tool_calls": true});
         assert_eq!(
-            sent(&none_gone.to_string()),
+            sent_request(&none_gone.to_string()),
             none_gone,
             "a request that is odd by itself stays unchanged"
         );
         let servers = json!({"mcp_servers": [], "tool_choice": {"type": "auto"}});
-        assert_eq!(sent(&servers.to_string()), json!({}));
+        assert_eq!(sent_request(&servers.to_string()), json!({}));
     }
 }

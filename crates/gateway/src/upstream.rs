@@ -20,9 +20,9 @@ use crate::text::one_line;
 /// How long it may take to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long an idle connection is kept. Shorter than endpoints keep it, so that no request meets one that is closing.
-const IDLE: Duration = Duration::from_secs(20);
+const IDLE_TIME: Duration = Duration::from_secs(20);
 /// The same of programs on this machine: llama.cpp closes a connection after 5 seconds.
-const IDLE_HERE: Duration = Duration::from_secs(4);
+const LOCAL_IDLE_TIME: Duration = Duration::from_secs(4);
 /// Version of the messages API, where the agent names none.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
@@ -215,7 +215,7 @@ impl Endpoint {
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(CONNECT_TIMEOUT)
             .tcp_nodelay(true)
-            .pool_idle_timeout(if base.local { IDLE_HERE } else { IDLE });
+            .pool_idle_timeout(if base.local { LOCAL_IDLE_TIME } else { IDLE_TIME });
         if base.local {
             client = client.no_proxy();
         }

@@ -32,7 +32,7 @@ use crate::text::error_line;
 /// Longest plain answer that is read for its usage, in bytes.
 const LONGEST_PLAIN: usize = 32 << 20;
 /// Describes a stream that ends before its last event.
-pub(crate) const BREAKS_OFF: &str = "the stream ended before its last event";
+pub(crate) const UNFINISHED_STREAM: &str = "the stream ended before its last event";
 /// Describe answers that their API does not have.
 const NOT_JSON: &str = "the endpoint's answer is not JSON, or is cut off";
 const NO_CHOICE: &str = "the endpoint's answer has no choice";
@@ -158,11 +158,11 @@ impl Meter {
         match &mut self.body {
             Body::Plain { bytes, .. } => {
                 let bytes = std::mem::take(bytes);
-                self.plain(&bytes);
+                self.read_plain_body(&bytes);
                 Vec::new()
             }
             Body::Events(splitter) => {
-                let rest = splitter.rest();
+                let rest = splitter.take_rest();
                 if !rest.is_empty() {
                     // Some servers omit the empty line after the last event.
                     self.event(&rest);
@@ -176,11 +176,11 @@ impl Meter {
     pub(crate) fn tally(&self) -> Tally {
         let counts = &self.counts;
         if self.route == Some(Route::Messages) {
-            let beside = [counts.read, counts.written];
+            let cached_parts = [counts.read, counts.written];
             let tokens = Tokens {
-                input: counts
-                    .input
-                    .map(|input| beside.iter().flatten().fold(input, |sum, part| sum.saturating_add(*part))),
+                input: counts.input.map(|input| {
+                    cached_parts.iter().flatten().fold(input, |sum, part| sum.saturating_add(*part))
+                }),
                 cached: counts.read,
                 output: counts.output,
             };
@@ -263,10 +263,10 @@ impl Meter {
         }
     }
 
-    fn plain(&mut self, bytes: &[u8]) {
+    fn read_plain_body(&mut self, bytes: &[u8]) {
         let Body::Plain { too_long, .. } = &self.body else { return };
         let too_long = *too_long;
-        let Ok(answer) = serde_json::from_slice::<Plain>(bytes) else {
+        let Ok(answer) = serde_json::from_slice::<PlainAnswer>(bytes) else {
             self.flaw = (self.route.is_some() && !too_long).then_some(NOT_JSON);
             return;
         };
@@ -365,7 +365,7 @@ impl Meter {
 }
 
 #[derive(Deserialize)]
-struct Plain {
+struct PlainAnswer {
     #[serde(default, deserialize_with = "usage")]
     usage: Option<Usage>,
     #[serde(default)]
@@ -401,7 +401,7 @@ struct ResponsesEvent {
     #[serde(rename = "type", default)]
     kind: String,
     #[serde(default)]
-    response: Option<Plain>,
+    response: Option<PlainAnswer>,
     #[serde(default)]
     error: Option<Value>,
     #[serde(default)]
@@ -413,7 +413,7 @@ struct MessagesEvent {
     #[serde(rename = "type", default)]
     kind: String,
     #[serde(default)]
-    message: Option<Plain>,
+    message: Option<PlainAnswer>,
     #[serde(default)]
     delta: Option<Value>,
     #[serde(default, deserialize_with = "usage")]

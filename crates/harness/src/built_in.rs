@@ -18,12 +18,12 @@ const FILES: [&str; 9] = [
 ];
 
 /// The harnesses of [`FILES`]. A test reads each file, so none is skipped here.
-static DESCRIBED: LazyLock<Vec<HarnessFile>> =
+static BUILT_IN_FILES: LazyLock<Vec<HarnessFile>> =
     LazyLock::new(|| FILES.iter().filter_map(|text| harness_file::built_in(text).ok()).collect());
 
 static ALL: LazyLock<Vec<&'static dyn Harness>> = LazyLock::new(|| {
     let mut all: Vec<&'static dyn Harness> = Vec::new();
-    all.extend(DESCRIBED.iter().map(|harness| -> &'static dyn Harness { harness }));
+    all.extend(BUILT_IN_FILES.iter().map(|harness| -> &'static dyn Harness { harness }));
     all.push(&Mock);
     all
 });

@@ -33,17 +33,19 @@ impl<'a> GrowingLines<'a> {
             return;
         };
         let before = self.session.memory.get(&self.key).and_then(|n| n.parse().ok()).filter(|n| *n <= size);
-        let mut at: u64 = before.unwrap_or(0);
-        let end = size.min(at.saturating_add(CAP));
-        while at < end {
-            let Ok((piece, _)) = self.home.read_range(self.path, at, PIECE.min(end - at)) else { return };
+        let mut offset: u64 = before.unwrap_or(0);
+        let end = size.min(offset.saturating_add(CAP));
+        while offset < end {
+            let Ok((piece, _)) = self.home.read_range(self.path, offset, PIECE.min(end - offset)) else {
+                return;
+            };
             // An incomplete line belongs to the next piece. A line that fills a whole piece is skipped.
-            let whole = piece.iter().rposition(|b| *b == b'\n').map_or(piece.len(), |newline| newline + 1);
-            if whole == 0 {
+            let complete = piece.iter().rposition(|b| *b == b'\n').map_or(piece.len(), |newline| newline + 1);
+            if complete == 0 {
                 return;
             }
-            objects(&piece[..whole]).for_each(|object| line(&object));
-            at += whole as u64;
+            objects(&piece[..complete]).for_each(|object| line(&object));
+            offset += complete as u64;
         }
         if self.session.memory.len() < FILE_CAP || self.session.memory.contains_key(&self.key) {
             self.session.memory.insert(self.key, size.to_string());

@@ -27,7 +27,7 @@ use crate::lines::{count_at, objects, plain_tail, status_at, text_at};
 use crate::readers::{chat, codex, opencode, openhands, pi, stream, vibe};
 use crate::record::Record;
 use crate::shell::Command;
-use crate::usage::{Meter, of_answers};
+use crate::usage::{Meter, known_usage};
 use crate::{
     AMBIGUOUS, Api, Call, CommandEnd, Harness, HarnessError, Invocation, Needs, Outcome, Session,
     keep_session_file, next_session, text,
@@ -130,12 +130,12 @@ impl Harness for HarnessFile {
         if call.endpoint.is_direct() && description.needs_endpoint() {
             return Err(HarnessError::NoDirect { harness: self.title().to_owned() });
         }
-        let used = description.used(call.endpoint.is_direct());
+        let used = description.call_parts(call.endpoint.is_direct());
         let id = self.session_of(call)?;
         let placeholders = PlaceholderValues::new(call, id.as_deref(), self.session_file(call), used.model);
         let is_later = match description.session.source() {
             // An id that cannot be used is a session that cannot be continued.
-            SessionSource::Caller => self.known(call).is_some(),
+            SessionSource::Caller => self.known_id(call).is_some(),
             _ => call.session.is_some(),
         };
         let commands = used.commands;
@@ -144,7 +144,7 @@ impl Harness for HarnessFile {
             (true, _, Some(later), _) => later,
             _ => &commands.first,
         };
-        let mut command = Command::new(argv.iter().map(|part| placeholders.plain(part)));
+        let mut command = Command::new(argv.iter().map(|part| placeholders.filled(part)));
         if commands.stdin {
             command = command.prompt_on_stdin(call);
         } else if used.has_prompt_file() {
@@ -156,7 +156,7 @@ impl Harness for HarnessFile {
             env.extend(more.map(|(name, value)| (name.as_str(), value.as_str())));
         }
         for (name, value) in env {
-            command = command.env(name, placeholders.plain(value));
+            command = command.env(name, placeholders.filled(value));
         }
         for file in &used.files {
             command = command.file(&file.path, placeholders.quoted(&file.text, file.quote));
@@ -195,7 +195,7 @@ impl Harness for HarnessFile {
         if let (Some(file), Some(usual)) = (self.session_file(call), &description.session.file) {
             keep_session_file(&mut session, &file, usual);
         }
-        let used = description.used(call.endpoint.is_direct());
+        let used = description.call_parts(call.endpoint.is_direct());
         if session.id.is_none() && call.earlier.is_some() && used.commands.later_without_id.is_some() {
             session.memory.insert(AMBIGUOUS.to_owned(), "1".to_owned());
         }
@@ -211,15 +211,16 @@ impl Harness for HarnessFile {
         let end_lines = new.as_deref().filter(|_| description.transcript.has_end).unwrap_or(ended.stdout);
         let mut signs = Signs { finished: self.succeeded(&mut finished, end_lines), ..Signs::default() };
         // Also if it is not needed: its present state belongs to this call and not to a later one.
-        let failure = self.description.failure.file.as_ref().map(|path| finished.fresh("failure", path));
+        let failure =
+            self.description.failure.file.as_ref().map(|path| finished.written_path("failure", path));
         if !signs.finished {
             self.failure(&mut finished, failure.flatten(), end_lines, &mut signs);
         }
         let too_large = finished.too_large;
-        let transcript = description.transcript.file.as_ref().map(|path| placeholders.plain(path));
+        let transcript = description.transcript.file.as_ref().map(|path| placeholders.filled(path));
         let unread = description.transcript.reader == Reader::None
             || transcript.is_some_and(|path| record.is_empty() && too_large.contains(&path));
-        let (usage, cost_usd) = of_answers(bill, signs.finished || unread || record.is_answered());
+        let (usage, cost_usd) = known_usage(bill, signs.finished || unread || record.is_answered());
         let (end, message) = if unread && signs.finished {
             // Without a transcript it is unknown whether it called a tool.
             match decide(ended, &record, signs) {
@@ -263,7 +264,7 @@ impl HarnessFile {
                 lines.extend_from_slice(line.to_string().as_bytes());
                 lines.push(b'\n');
             };
-            let path = finished.placeholders.plain(path);
+            let path = finished.placeholders.filled(path);
             match &description.list {
                 None => GrowingLines::new(finished.session, "transcript", ended.home, &path).read(keep),
                 Some(keys) => finished.elements(&path, &key_path(keys), &mut keep),
@@ -299,15 +300,17 @@ impl HarnessFile {
         let count = |value: &Value, keys: &Option<String>| count_at(value, &key_path(keys.as_deref()?));
         let read = |value: &Value| {
             let cost = description.cost_usd.as_ref().and_then(|keys| {
-                crate::lines::at(value, &key_path(keys))?.as_f64().filter(|c| c.is_finite() && *c >= 0.0)
+                crate::lines::value_at(value, &key_path(keys))?
+                    .as_f64()
+                    .filter(|c| c.is_finite() && *c >= 0.0)
             });
             let tokens = Tokens {
                 input: count(value, &description.input),
                 cached: count(value, &description.cached),
                 output: count(value, &description.output),
             };
-            let beside = if description.input_without_cached { tokens.cached.unwrap_or(0) } else { 0 };
-            (Tokens { input: tokens.input.map(|n| n.saturating_add(beside)), ..tokens }, cost)
+            let cached_input = if description.input_without_cached { tokens.cached.unwrap_or(0) } else { 0 };
+            (Tokens { input: tokens.input.map(|n| n.saturating_add(cached_input)), ..tokens }, cost)
         };
         let of_lines = |bytes: &[u8]| {
             let mut found = objects(bytes).map(|line| read(&line)).filter(|(tokens, _)| !tokens.is_unknown());
@@ -329,7 +332,7 @@ impl HarnessFile {
         let (tokens, cost) = match &description.file {
             Some(path) if description.lines => {
                 let mut new = Vec::new();
-                let path = finished.placeholders.plain(path);
+                let path = finished.placeholders.filled(path);
                 GrowingLines::new(finished.session, "usage", finished.ended.home, &path).read(|line| {
                     new.extend_from_slice(line.to_string().as_bytes());
                     new.push(b'\n');
@@ -339,8 +342,9 @@ impl HarnessFile {
             Some(path) => {
                 let keys =
                     [&description.input, &description.cached, &description.output, &description.cost_usd];
-                let value =
-                    finished.fresh("usage", path).and_then(|path| finished.document(&path, &tops(keys)));
+                let value = finished
+                    .written_path("usage", path)
+                    .and_then(|path| finished.document(&path, &tops(keys)));
                 value.map(|value| read(&value)).unwrap_or_default()
             }
             None => of_lines(transcript.unwrap_or(finished.ended.stdout)),
@@ -357,7 +361,8 @@ impl HarnessFile {
     fn succeeded(&self, finished: &mut FinishedCall<'_, '_>, end_lines: &[u8]) -> bool {
         let description = &self.description.success;
         // Checked in any case: its present state belongs to this call and not to a later one.
-        let fresh = description.file.as_ref().map(|wanted| (finished.fresh("success", &wanted.path), wanted));
+        let fresh =
+            description.file.as_ref().map(|wanted| (finished.written_path("success", &wanted.path), wanted));
         let code = description.exit_code.is_none_or(|code| finished.ended.exit.code == Some(code));
         let last = description.last_line.as_ref().is_none_or(|wanted| {
             let mut lines = objects(end_lines).rev();

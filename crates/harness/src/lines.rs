@@ -77,18 +77,18 @@ pub(crate) fn too_many_values(json: &[u8]) -> bool {
 }
 
 /// The value at a path of keys.
-pub(crate) fn at<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
+pub(crate) fn value_at<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
     keys.iter().try_fold(value, |value, key| value.get(key))
 }
 
 /// The text at a path of keys.
 pub(crate) fn text_at<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a str> {
-    at(value, keys)?.as_str()
+    value_at(value, keys)?.as_str()
 }
 
 /// The count at a path of keys. A number with a fraction or a sign is not a count.
 pub(crate) fn count_at(value: &Value, keys: &[&str]) -> Option<u64> {
-    let value = at(value, keys)?;
+    let value = value_at(value, keys)?;
     value
         .as_u64()
         .or_else(|| value.as_f64().filter(|f| *f >= 0.0 && f.fract() == 0.0 && *f < 9e15).map(|f| f as u64))

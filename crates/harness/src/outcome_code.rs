@@ -14,7 +14,7 @@ mod vibe;
 use model::StepKind;
 use serde::Deserialize;
 
-use crate::usage::of_answers;
+use crate::usage::known_usage;
 use crate::{Call, CommandEnd, HomeFile, Outcome, Session};
 
 /// A program with code for its outcome.
@@ -37,7 +37,7 @@ impl Program {
     pub(crate) fn outcome(self, call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
         let mut outcome = self.outcome_as_told(call, ended);
         let is_answered = outcome.end.is_none() || outcome.steps.iter().any(|s| s.kind == StepKind::Agent);
-        (outcome.usage, outcome.cost_usd) = of_answers((outcome.usage, outcome.cost_usd), is_answered);
+        (outcome.usage, outcome.cost_usd) = known_usage((outcome.usage, outcome.cost_usd), is_answered);
         outcome
     }
 

@@ -39,16 +39,16 @@ pub(crate) struct Record {
 
 impl Record {
     /// Starts a message of the model.
-    pub(crate) fn agent(&mut self, at: Option<String>) {
-        self.push(StepKind::Agent, at);
+    pub(crate) fn agent(&mut self, time: Option<String>) {
+        self.push(StepKind::Agent, time);
     }
 
-    fn push(&mut self, kind: StepKind, at: Option<String>) {
+    fn push(&mut self, kind: StepKind, time: Option<String>) {
         self.full = self.steps.len() >= STEP_CAP;
         if self.full {
             return;
         }
-        self.steps.push(Step { index: self.steps.len() as u32 + 1, at, ..Step::new(kind) });
+        self.steps.push(Step { index: self.steps.len() as u32 + 1, at: time, ..Step::new(kind) });
     }
 
     /// The current message. Starts one if there is none.
@@ -138,8 +138,8 @@ impl Record {
         step.tool_calls.push(call);
         let place = step.tool_calls.len() - 1;
         if let Some(id) = open {
-            let at = self.steps.len() - 1;
-            self.open.insert(id, (at, place));
+            let index = self.steps.len() - 1;
+            self.open.insert(id, (index, place));
         }
     }
 
@@ -157,7 +157,7 @@ impl Record {
     }
 
     /// Counts a malformed call without any other record.
-    pub(crate) fn unseen(&mut self) {
+    pub(crate) fn add_malformed_call(&mut self) {
         self.calls += 1;
         self.malformed += 1;
     }
@@ -169,7 +169,8 @@ impl Record {
             self.malformed = 0;
         }
         let claimed = id.and_then(|id| self.open.remove(cut(id, 200).0));
-        if let Some(call) = claimed.and_then(|(at, place)| self.steps.get_mut(at)?.tool_calls.get_mut(place))
+        if let Some(call) =
+            claimed.and_then(|(index, place)| self.steps.get_mut(index)?.tool_calls.get_mut(place))
         {
             let result = call.result.get_or_insert_default();
             append(result, &mut call.result_cut, text);
@@ -208,7 +209,7 @@ impl Record {
     }
 
     /// Whether the current message has no tokens yet.
-    pub(crate) fn unpaid(&self) -> bool {
+    pub(crate) fn is_without_tokens(&self) -> bool {
         self.steps.last().is_some_and(|s| s.kind == StepKind::Agent && s.tokens.is_none())
     }
 

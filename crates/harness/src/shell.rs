@@ -96,7 +96,7 @@ pub(crate) fn is_id(id: &str) -> bool {
 /// Whether it is a UUID as text.
 pub(crate) fn is_uuid(id: &str) -> bool {
     id.len() == 36
-        && id.char_indices().all(|(at, c)| match at {
+        && id.char_indices().all(|(index, c)| match index {
             8 | 13 | 18 | 23 => c == '-',
             _ => c.is_ascii_hexdigit(),
         })

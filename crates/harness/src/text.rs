@@ -33,7 +33,7 @@ pub(crate) fn message(text: &str) -> String {
 
 /// One line about a call: the command, the file, or else the first text among the arguments.
 pub(crate) fn summary(arguments: &Value) -> String {
-    const TELLING: [&str; 14] = [
+    const SUMMARY_KEYS: [&str; 14] = [
         "command",
         "cmd",
         "keystrokes",
@@ -59,7 +59,7 @@ pub(crate) fn summary(arguments: &Value) -> String {
         _ => None,
     };
     let text = match arguments {
-        Value::Object(map) => TELLING
+        Value::Object(map) => SUMMARY_KEYS
             .iter()
             .find_map(|key| map.get(*key).and_then(words_of))
             .or_else(|| map.values().find_map(|v| v.as_str()).map(str::to_owned)),

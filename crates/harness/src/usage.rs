@@ -30,7 +30,7 @@ impl<'a> Meter<'a> {
         let mut parts = [total.input, total.cached, total.output];
         for (key, part) in KEYS.iter().zip(&mut parts) {
             let Some(now) = *part else { continue };
-            *part = Some(less(now, self.stored_count(key).unwrap_or(0)));
+            *part = Some(growth(now, self.stored_count(key).unwrap_or(0)));
             self.session.memory.insert((*key).to_owned(), now.to_string());
         }
         let [input, cached, output] = parts;
@@ -50,7 +50,7 @@ impl<'a> Meter<'a> {
 ///
 /// All zeros are unknown where the model answered, and so is what they cost: programs write them where its answers told no
 /// usage. A cost of 0 is that of a model whose price the program does not know.
-pub(crate) fn of_answers(
+pub(crate) fn known_usage(
     (tokens, cost_usd): (Tokens, Option<f64>),
     is_answered: bool,
 ) -> (Tokens, Option<f64>) {
@@ -65,7 +65,7 @@ pub(crate) fn is_nothing(tokens: Tokens) -> bool {
     [tokens.input, tokens.cached, tokens.output].iter().all(|n| n.unwrap_or(0) == 0)
 }
 
-fn less(now: u64, before: u64) -> u64 {
+fn growth(now: u64, before: u64) -> u64 {
     now.checked_sub(before).unwrap_or(now)
 }
 

@@ -21,7 +21,7 @@ fn old_id(name: &str) -> &'static str {
 /// HOME after earlier calls of a harness, with the files that its outcome reads.
 fn home_of(name: &str) -> CommandResult {
     let fixture = |file: &str| std::fs::read_to_string(fixtures().join(name).join(file)).unwrap();
-    let (left, id) = (CommandResult::nothing(), old_id(name));
+    let (left, id) = (CommandResult::empty(), old_id(name));
     match name {
         "mini_swe" => left.file(".stamina/mini/trajectory.json", fixture("traj1.json")),
         "openhands" => {
@@ -56,7 +56,7 @@ fn a_call_without_files_has_no_result_of_the_earlier_session() {
     for harness in real {
         let name = harness.name();
         let old = Session { id: Some(old_id(name).to_owned()), calls: 1, ..Session::default() };
-        let mut left = home_of(name).anew_after(Some(old));
+        let mut left = home_of(name).with_earlier(Some(old));
         // Its first request got no response, and the wall limit ended it.
         left.exit = Exit { code: Some(143), timed_out: true, ..Exit::default() };
         left.requests = Some(1);
@@ -99,10 +99,10 @@ fn a_restarted_session_of_mini_swe_agent_continues_in_its_own_file() {
     let mini = harness::find("mini_swe").unwrap();
     let own = format!(".stamina/mini/trajectory-{ID}.json");
     let read = |name: &str| std::fs::read_to_string(fixtures().join("mini_swe").join(name)).unwrap();
-    let first = home_of("mini_swe").file(&own, read("traj1.json")).anew_after(Some(Session::default()));
+    let first = home_of("mini_swe").file(&own, read("traj1.json")).with_earlier(Some(Session::default()));
     let first = first.outcome(mini);
     assert_eq!((first.end, first.steps.len()), (None, 2));
-    let second = home_of("mini_swe").file(&own, read("traj2.json")).after(first.session).outcome(mini);
+    let second = home_of("mini_swe").file(&own, read("traj2.json")).with_session(first.session).outcome(mini);
     assert_eq!((second.end, second.steps.len()), (None, 2));
     assert_eq!(second.session.unwrap().memory["trajectory"], own);
 }
@@ -140,12 +140,12 @@ file = { path = "done.json", has = { done = true } }
 "#;
     std::fs::write(&file, text).unwrap();
     let own = harness::load(&file).unwrap();
-    let left = CommandResult::nothing()
+    let left = CommandResult::empty()
         .file("t.json", r#"{"messages":[{"role":"assistant","content":"one"}]}"#)
         .file("done.json", r#"{"done":true}"#);
     let first = left.outcome(&own);
     assert_eq!((first.end, first.steps.len()), (None, 1), "{:?}", first.message);
-    let mut second = left.anew_after(first.session);
+    let mut second = left.with_earlier(first.session);
     second.exit = Exit { code: Some(143), timed_out: true, ..Exit::default() };
     let second = second.outcome(&own);
     assert_eq!((second.end, second.steps.len()), (Some(EndReason::AgentTimeout), 0));

@@ -40,7 +40,7 @@ fn direct() -> Endpoint {
     Endpoint { base_url: String::new(), key: String::new(), model: "bedrock/m".into(), context_window: 1000 }
 }
 
-fn ordinary(title: &'static str) -> Case {
+fn ordinary_case(title: &'static str) -> Case {
     Case {
         title,
         turn: 1,
@@ -56,12 +56,12 @@ fn ordinary(title: &'static str) -> Case {
 }
 
 /// A later call with this session.
-fn later(title: &'static str, session: Session) -> Case {
-    Case { turn: 2, session: Some(session), ..ordinary(title) }
+fn later_case(title: &'static str, session: Session) -> Case {
+    Case { turn: 2, session: Some(session), ..ordinary_case(title) }
 }
 
 fn with_model(title: &'static str, model: &str, context_window: u64) -> Case {
-    Case { endpoint: Endpoint { model: model.into(), context_window, ..endpoint() }, ..ordinary(title) }
+    Case { endpoint: Endpoint { model: model.into(), context_window, ..endpoint() }, ..ordinary_case(title) }
 }
 
 fn cases() -> Vec<Case> {
@@ -69,33 +69,33 @@ fn cases() -> Vec<Case> {
     let nameless = || session(None, &[]);
     let evil = "org/a model \"x\"\n[y] = '1' $(touch evil) {env:KEY} {key} \\ \u{1}\u{7f} é";
     vec![
-        ordinary("first call"),
-        Case { turn: 13, attempt: 3, ..later("later call", session(Some(ID), &[("messages", "4")])) },
-        later("later call, session of OpenCode", session(Some("ses_e0302d922ffeTIPyTr0w9hsrPC"), &[])),
-        later("later call, session of Kimi Code", session(Some(&format!("session_{ID}")), &[])),
-        later("later call, the session has no id", nameless()),
-        later("later call, an id that looks like an option", session(Some("--yolo"), &[])),
-        later("later call, an id with a path", session(Some("../../etc"), &[])),
-        later("later call, an id that is too long", session(Some(&"a".repeat(201)), &[])),
-        later("later call, no id and an earlier session", session(None, &[("ambiguous", "1")])),
-        later("later call, an id and an earlier session", session(Some(ID), &[("ambiguous", "1")])),
-        later(
+        ordinary_case("first call"),
+        Case { turn: 13, attempt: 3, ..later_case("later call", session(Some(ID), &[("messages", "4")])) },
+        later_case("later call, session of OpenCode", session(Some("ses_e0302d922ffeTIPyTr0w9hsrPC"), &[])),
+        later_case("later call, session of Kimi Code", session(Some(&format!("session_{ID}")), &[])),
+        later_case("later call, the session has no id", nameless()),
+        later_case("later call, an id that looks like an option", session(Some("--yolo"), &[])),
+        later_case("later call, an id with a path", session(Some("../../etc"), &[])),
+        later_case("later call, an id that is too long", session(Some(&"a".repeat(201)), &[])),
+        later_case("later call, no id and an earlier session", session(None, &[("ambiguous", "1")])),
+        later_case("later call, an id and an earlier session", session(Some(ID), &[("ambiguous", "1")])),
+        later_case(
             "later call, a trajectory of its own",
             session(Some(ID), &[("trajectory", ".stamina/mini/trajectory-9a8b.json")]),
         ),
-        later(
+        later_case(
             "later call, a trajectory elsewhere",
             session(Some(ID), &[("trajectory", "../../etc/passwd.json")]),
         ),
-        Case { earlier: Some(uuid()), turn: 7, ..ordinary("restarted session") },
-        Case { earlier: Some(nameless()), ..ordinary("restarted session, the earlier one has no id") },
-        Case { endpoint: direct(), ..ordinary("direct, first call") },
-        Case { endpoint: direct(), ..later("direct, later call", uuid()) },
-        Case { endpoint: direct(), ..later("direct, later call, the session has no id", nameless()) },
-        Case { endpoint: direct(), earlier: Some(uuid()), ..ordinary("direct, restarted session") },
+        Case { earlier: Some(uuid()), turn: 7, ..ordinary_case("restarted session") },
+        Case { earlier: Some(nameless()), ..ordinary_case("restarted session, the earlier one has no id") },
+        Case { endpoint: direct(), ..ordinary_case("direct, first call") },
+        Case { endpoint: direct(), ..later_case("direct, later call", uuid()) },
+        Case { endpoint: direct(), ..later_case("direct, later call, the session has no id", nameless()) },
+        Case { endpoint: direct(), earlier: Some(uuid()), ..ordinary_case("direct, restarted session") },
         Case {
             endpoint: Endpoint { model: evil.into(), ..direct() },
-            ..ordinary("direct, a model with a hostile name")
+            ..ordinary_case("direct, a model with a hostile name")
         },
         with_model("a model with a slash", "org/team/model-7b:free", 200_000),
         with_model("a model with a hostile name", evil, 131_072),
@@ -109,29 +109,32 @@ fn cases() -> Vec<Case> {
                 key: "k\"\\{home}".into(),
                 ..endpoint()
             },
-            ..ordinary("an address and a key with quotes")
+            ..ordinary_case("an address and a key with quotes")
         },
-        Case { seconds: 5, ..ordinary("a limit of 5 seconds") },
-        Case { seconds: 11, ..ordinary("a limit of 11 seconds") },
-        Case { seconds: 86_400, ..ordinary("a limit of a day") },
-        Case { prompt: String::new(), ..ordinary("an empty request") },
+        Case { seconds: 5, ..ordinary_case("a limit of 5 seconds") },
+        Case { seconds: 11, ..ordinary_case("a limit of 11 seconds") },
+        Case { seconds: 86_400, ..ordinary_case("a limit of a day") },
+        Case { prompt: String::new(), ..ordinary_case("an empty request") },
         Case {
             prompt: "--help\n'; \"$(x)\" {model} {session}\r\n\u{1b}[31m é".into(),
-            ..ordinary("a hostile request")
+            ..ordinary_case("a hostile request")
         },
-        Case { prompt: "x".repeat(131_071), ..ordinary("a request of the longest argument") },
-        Case { prompt: "x".repeat(131_062), ..later("a request of just under the longest argument", uuid()) },
-        Case { prompt: "x".repeat(300_000), ..later("a long request", uuid()) },
+        Case { prompt: "x".repeat(131_071), ..ordinary_case("a request of the longest argument") },
+        Case {
+            prompt: "x".repeat(131_062),
+            ..later_case("a request of just under the longest argument", uuid())
+        },
+        Case { prompt: "x".repeat(300_000), ..later_case("a long request", uuid()) },
         Case {
             home: "/home/a user/.x",
             workspace: "/srv/a \"b\"/{key}",
-            ..ordinary("folders of the host, without a container")
+            ..ordinary_case("folders of the host, without a container")
         },
     ]
 }
 
 /// A text, shortened in its middle.
-fn short(text: &str) -> String {
+fn shortened(text: &str) -> String {
     if text.len() <= 8000 {
         return text.to_owned();
     }
@@ -147,18 +150,18 @@ fn hash(bytes: &[u8]) -> u64 {
 }
 
 fn quoted(text: &str) -> String {
-    Value::String(short(text)).to_string()
+    Value::String(shortened(text)).to_string()
 }
 
 /// A value with the keys of its objects in order.
-fn sorted(value: Value) -> Value {
+fn sort_keys(value: Value) -> Value {
     match value {
         Value::Object(map) => {
             let map: BTreeMap<String, Value> =
-                map.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+                map.into_iter().map(|(key, value)| (key, sort_keys(value))).collect();
             Value::Object(map.into_iter().collect())
         }
-        Value::Array(list) => Value::Array(list.into_iter().map(sorted).collect()),
+        Value::Array(list) => Value::Array(list.into_iter().map(sort_keys).collect()),
         other => other,
     }
 }
@@ -166,7 +169,7 @@ fn sorted(value: Value) -> Value {
 /// The text of a file: JSON as a value, everything else as it is.
 fn comparable(text: &str) -> String {
     match serde_json::from_str::<Value>(text) {
-        Ok(value) => serde_json::to_string_pretty(&sorted(value)).unwrap(),
+        Ok(value) => serde_json::to_string_pretty(&sort_keys(value)).unwrap(),
         Err(_) => text.to_owned(),
     }
 }
@@ -207,7 +210,7 @@ impl Page {
         let mut files: Vec<_> = made.files.iter().collect();
         files.sort_by(|a, b| a.path.cmp(&b.path));
         for file in files {
-            self.part(&format!("file {}", file.path), case, &short(&comparable(&file.text)));
+            self.part(&format!("file {}", file.path), case, &shortened(&comparable(&file.text)));
         }
     }
 }
@@ -267,8 +270,8 @@ fn outcomes(page: &mut Page, harness: &dyn Harness) {
             let known = session(Some(ID), &[("input", "100"), ("output", "7"), ("messages", "2")]);
             let turns = [
                 ("first", first),
-                ("later", later.after(Some(known.clone()))),
-                ("restarted", anew.anew_after(Some(known))),
+                ("later", later.with_session(Some(known.clone()))),
+                ("restarted", anew.with_earlier(Some(known))),
             ];
             for (label, left) in turns {
                 let outcome = left.outcome(harness);
@@ -310,7 +313,7 @@ fn what_the_runner_asks_of_each_agent_is_what_is_written_down() {
             continue;
         }
         let at = before.lines().zip(page.text.lines()).take_while(|(a, b)| a == b).count();
-        let line = |text: &str| short(text.lines().nth(at).unwrap_or("(the end)"));
+        let line = |text: &str| shortened(text.lines().nth(at).unwrap_or("(the end)"));
         let pair = [line(&before), line(&page.text)];
         different.push(format!("{name}, line {}:\n  was {}\n  is  {}", at + 1, pair[0], pair[1]));
     }

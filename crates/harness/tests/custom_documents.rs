@@ -42,7 +42,8 @@ fn calls(harness: &dyn Harness, path: &str, contents: &[&str]) -> Vec<Vec<String
     let mut session: Option<Session> = None;
     let mut step_texts = Vec::new();
     for content in contents {
-        let outcome = CommandResult::nothing().file(path, content).after(session.take()).outcome(harness);
+        let outcome =
+            CommandResult::empty().file(path, content).with_session(session.take()).outcome(harness);
         step_texts.push(texts(&outcome));
         session = outcome.session;
     }
@@ -103,7 +104,7 @@ fn call(
     session: Option<Session>,
     content: Option<&str>,
 ) -> (CommandResult, Outcome) {
-    let mut left = home.after(session);
+    let mut left = home.with_session(session);
     left.stdout = br#"{"role":"assistant","content":"I work."}"#.to_vec();
     if let Some(content) = content {
         left = left.file("end.json", content);
@@ -124,7 +125,7 @@ fn files_of_the_last_call_do_not_count_for_this_one() {
     let bad = r#"{"ok":false,"error":{"text":"I am out of ideas"},"usage":{"input":3,"output":1}}"#;
     let tokens = |input, output| Tokens { input: Some(input), cached: None, output: Some(output) };
 
-    let (home, first) = call(&harness, CommandResult::nothing(), None, Some(good));
+    let (home, first) = call(&harness, CommandResult::empty(), None, Some(good));
     assert_eq!((first.end, first.usage), (None, tokens(10, 2)));
     let (home, killed) = call(&harness, home.code(1), first.session, None);
     assert_eq!((killed.end, killed.usage), (Some(EndReason::AgentError), Tokens::default()));
@@ -146,7 +147,7 @@ fn a_document_that_is_too_large_is_reported_and_the_rest_is_kept() {
     // Unwanted keys do not count.
     let (_, beside) = call(
         &harness,
-        CommandResult::nothing(),
+        CommandResult::empty(),
         None,
         Some(&format!(r#"{{"log":{many},"ok":true,"usage":{{"input":1,"output":2}}}}"#)),
     );
@@ -154,7 +155,7 @@ fn a_document_that_is_too_large_is_reported_and_the_rest_is_kept() {
 
     let (_, within) = call(
         &harness,
-        CommandResult::nothing(),
+        CommandResult::empty(),
         None,
         Some(&format!(r#"{{"ok":{many},"usage":{{"input":1}}}}"#)),
     );
@@ -162,7 +163,7 @@ fn a_document_that_is_too_large_is_reported_and_the_rest_is_kept() {
     let message = within.message.unwrap();
     assert!(message.ends_with("~/end.json could not be read: too large"), "{message}");
 
-    let left = CommandResult::nothing().file("end.json", "{");
+    let left = CommandResult::empty().file("end.json", "{");
     let file = std::fs::File::options().write(true).open(left.home.path().join("end.json")).unwrap();
     file.set_len((64 << 20) + 1).unwrap();
     let (_, longer) = call(&harness, left, None, None);
@@ -175,7 +176,7 @@ fn a_document_that_is_too_large_is_reported_and_the_rest_is_kept() {
 #[test]
 fn a_transcript_that_is_too_large_does_not_mean_that_nothing_was_done() {
     let harness = custom_harness(&LISTED.replace("LIST", ""));
-    let mut left = CommandResult::nothing().file("t.json", "[");
+    let mut left = CommandResult::empty().file("t.json", "[");
     let file = std::fs::File::options().write(true).open(left.home.path().join("t.json")).unwrap();
     file.set_len((64 << 20) + 1).unwrap();
     left.stdout = br#"{"ok":true}"#.to_vec();

@@ -50,7 +50,7 @@ fn recorded(name: &str) -> String {
 
 /// The outcome of a call that left this session.
 fn outcome(session_file: &str, session: Option<Session>, code: i64) -> Outcome {
-    CommandResult::nothing().code(code).file(SESSION, session_file).after(session).outcome(&pi())
+    CommandResult::empty().code(code).file(SESSION, session_file).with_session(session).outcome(&pi())
 }
 
 #[test]
@@ -166,8 +166,8 @@ fn exit_code_0_is_no_success() {
 fn the_end_is_read_from_the_session_and_not_from_the_output() {
     let stdout = std::fs::read(fixtures().join("pi/refused.stdout")).unwrap();
     let whole: String = recorded("two_calls").split_inclusive('\n').take(7).collect();
-    let left = CommandResult { stdout: stdout.clone(), ..CommandResult::nothing() }.file(SESSION, &whole);
+    let left = CommandResult { stdout: stdout.clone(), ..CommandResult::empty() }.file(SESSION, &whole);
     assert_eq!(left.outcome(&pi()).end, None);
-    let left = CommandResult { stdout, ..CommandResult::nothing() }.file(SESSION, recorded("refused"));
+    let left = CommandResult { stdout, ..CommandResult::empty() }.file(SESSION, recorded("refused"));
     assert_eq!(left.outcome(&pi()).end, Some(EndReason::Endpoint));
 }

@@ -54,7 +54,7 @@ fn direct() -> Endpoint {
     Endpoint { base_url: String::new(), key: String::new(), ..endpoint() }
 }
 
-fn made(
+fn make_invocation(
     harness: &HarnessFile,
     endpoint: &Endpoint,
     session: Option<&Session>,
@@ -82,7 +82,7 @@ fn the_gateway_and_direct_mode_have_parts_of_their_own() {
     let harness = loaded(FILE).unwrap();
     let needs = Needs { tools: true, streams: false, first_request_bytes: 8000 };
     assert_eq!(harness.needs(), Some(needs));
-    let gateway = made(&harness, &endpoint(), None).unwrap();
+    let gateway = make_invocation(&harness, &endpoint(), None).unwrap();
     let expected = ["agent", "-m", "openai/mock-model", "--stop-after", "590", "--request", "build it"];
     assert_eq!(gateway.argv, expected);
     let address = "http://172.20.0.1:41001/a/6f3c/v1";
@@ -90,7 +90,7 @@ fn the_gateway_and_direct_mode_have_parts_of_their_own() {
     let files: Vec<_> = gateway.files.iter().map(|f| (f.path.as_str(), f.text.as_str())).collect();
     assert_eq!(files, [("gateway.json", "{\"most\": 32000}")], "no file for a request that is an argument");
 
-    let direct = made(&harness, &direct(), None).unwrap();
+    let direct = make_invocation(&harness, &direct(), None).unwrap();
     assert_eq!(&direct.argv[5..], ["agent", "--from-variables", "-m", "mock-model"]);
     assert_eq!(env(&direct), [("DIRECT", "mock-model"), ("IN_BOTH", "1"), ("WHERE", "of both")]);
     let files: Vec<_> = direct.files.iter().map(|f| (f.path.as_str(), f.text.as_str())).collect();
@@ -102,7 +102,7 @@ fn a_file_of_one_mode_takes_the_place_of_that_of_both() {
     let of_both = "[[files]]\npath = \"gateway.json\"\ntext = \"of both\"\n[success]";
     let text = FILE.replacen("[success]", of_both, 1);
     let files = |text: &str, endpoint: &Endpoint| -> Result<Vec<String>, HarnessError> {
-        let made = made(&loaded(text)?, endpoint, None)?;
+        let made = make_invocation(&loaded(text)?, endpoint, None)?;
         let files = made.files.into_iter().filter(|file| file.path == "gateway.json");
         Ok(files.map(|file| file.text).collect())
     };
@@ -120,17 +120,17 @@ fn a_file_of_one_mode_takes_the_place_of_that_of_both() {
 #[test]
 fn a_session_without_its_id_continues_as_the_last_one_unless_that_may_be_another() {
     let harness = loaded(FILE).unwrap();
-    let silent = CommandResult::nothing().outcome(&harness).session.unwrap();
+    let silent = CommandResult::empty().outcome(&harness).session.unwrap();
     assert_eq!(silent.id, None);
-    let last = made(&harness, &endpoint(), Some(&silent)).unwrap();
+    let last = make_invocation(&harness, &endpoint(), Some(&silent)).unwrap();
     assert_eq!(last.argv, ["agent", "-m", "openai/mock-model", "--last", "--request", "build it"]);
     let silent =
-        CommandResult::nothing().anew_after(Some(Session::default())).outcome(&harness).session.unwrap();
-    let error = made(&harness, &endpoint(), Some(&silent)).unwrap_err();
+        CommandResult::empty().with_earlier(Some(Session::default())).outcome(&harness).session.unwrap();
+    let error = make_invocation(&harness, &endpoint(), Some(&silent)).unwrap_err();
     assert!(matches!(error, HarnessError::NoSession { .. }), "{error}");
     // With its id, it is continued.
     let known = Session { id: Some("s-1".to_owned()), ..silent };
-    let later = made(&harness, &endpoint(), Some(&known)).unwrap();
+    let later = make_invocation(&harness, &endpoint(), Some(&known)).unwrap();
     assert_eq!(later.argv[3..5], ["--session", "s-1"]);
 }
 
@@ -181,7 +181,7 @@ uuid = true
         }
     }
     let session = Session { id: Some("not-a-uuid".to_owned()), calls: 1, ..Session::default() };
-    let error = made(&fork, &endpoint(), Some(&session)).unwrap_err().to_string();
+    let error = make_invocation(&fork, &endpoint(), Some(&session)).unwrap_err().to_string();
     assert!(error.contains("fork left no session to continue: no thread.started"), "{error}");
 }
 
@@ -204,14 +204,14 @@ file = ".agent/history.json"
 last_line = { ok = true }
 "#;
     let harness = loaded(text).unwrap();
-    let first = made(&harness, &endpoint(), None).unwrap();
+    let first = make_invocation(&harness, &endpoint(), None).unwrap();
     assert_eq!((first.argv[2].as_str(), env(&first)), ("/agent/.agent/history.json", Vec::new()));
-    let session = CommandResult::nothing().outcome(&harness).session.unwrap();
-    let later = made(&harness, &direct(), Some(&session)).unwrap();
+    let session = CommandResult::empty().outcome(&harness).session.unwrap();
+    let later = make_invocation(&harness, &direct(), Some(&session)).unwrap();
     assert_eq!((later.argv[2].as_str(), env(&later)), ("/agent/.agent/history.json", vec![("RESUME", "1")]));
     // A restarted session does not read the file of the earlier one, and keeps its own.
-    let restarted = CommandResult::nothing().anew_after(Some(session)).outcome(&harness).session.unwrap();
-    let later = made(&harness, &endpoint(), Some(&restarted)).unwrap();
+    let restarted = CommandResult::empty().with_earlier(Some(session)).outcome(&harness).session.unwrap();
+    let later = make_invocation(&harness, &endpoint(), Some(&restarted)).unwrap();
     assert_eq!(later.argv[2], format!("/agent/.agent/history-{ID}.json"));
     for (from, to, expected) in [
         (".agent/history.json", "../history.json", "session.file: \"../history.json\" is not a path"),
@@ -230,13 +230,12 @@ fn an_id_that_may_not_be_used_takes_no_place_of_one_that_may() {
     let text = FILE.replace("from = \"stdout\"", "from = \"stdout\"\nuuid = true");
     let harness = loaded(&text).unwrap();
     let printed = format!("{{\"session\": \"{ID}\"}}\n{{\"session\": \"a-title\"}}\n");
-    let left = CommandResult { stdout: printed.into_bytes(), ..CommandResult::nothing() };
+    let left = CommandResult { stdout: printed.into_bytes(), ..CommandResult::empty() };
     assert_eq!(left.outcome(&harness).session.unwrap().id.as_deref(), Some(ID));
     // In a name, too: a file beside that of the session has no UUID in its name.
     let text = text.replace("from = \"stdout\"", "from = \"files\"");
     let text = text.replace("key = \"session\"", "files = \".agent/*.jsonl\"");
-    let left =
-        CommandResult::nothing().file(&format!(".agent/{ID}.jsonl"), "").file(".agent/index.jsonl", "");
+    let left = CommandResult::empty().file(&format!(".agent/{ID}.jsonl"), "").file(".agent/index.jsonl", "");
     let session = left.outcome(&loaded(&text).unwrap()).session.unwrap();
     assert_eq!(session.id.as_deref(), Some(ID));
 }

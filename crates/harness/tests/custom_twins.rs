@@ -274,7 +274,7 @@ fn a_file_reads_what_each_built_in_harness_reads() {
                     Some((path, content)) => left.file(path, &content[turn]),
                     None => left,
                 };
-                left.after(before.and_then(|outcome| outcome.session.clone())).outcome(harness)
+                left.with_session(before.and_then(|outcome| outcome.session.clone())).outcome(harness)
             };
             let first = turn(0, None);
             let second = turn(1, Some(&first));

@@ -54,7 +54,7 @@ fn docker(args: &[&str]) -> String {
 }
 
 /// The harnesses to test.
-fn chosen() -> Vec<&'static dyn Harness> {
+fn chosen_harnesses() -> Vec<&'static dyn Harness> {
     let wanted = std::env::var("STAMINA_HARNESSES").unwrap_or_default();
     let images = docker(&["images", "--format", "{{.Repository}}:{{.Tag}}"]);
     let chosen: Vec<_> = harness::all()
@@ -111,7 +111,7 @@ impl Episode {
         for name in ["home", "workspace"] {
             std::fs::create_dir(folder.path().join(name)).unwrap();
         }
-        own(folder.path());
+        give_to_owner(folder.path());
         Self { harness, network: network.0.clone(), folder, session: None, turns: Arc::clone(turns) }
     }
 
@@ -160,7 +160,7 @@ impl Episode {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, &file.text).unwrap();
         }
-        own(self.folder.path());
+        give_to_owner(self.folder.path());
         let mount = |name: &str, at: &str| format!("{}:{at}", self.folder.path().join(name).display());
         let mut run = Command::new("docker");
         run.args(["run", "--rm", "--init", "--cap-drop=ALL", "--security-opt=no-new-privileges"])
@@ -176,7 +176,7 @@ impl Episode {
             .stdin(Stdio::null());
         let began = Instant::now();
         let out = tokio::task::spawn_blocking(move || run.output().unwrap()).await.unwrap();
-        own(self.folder.path());
+        give_to_owner(self.folder.path());
         let seen = opened.close();
         let tree = files::Tree::open(&home).unwrap();
         let ended = CommandEnd {
@@ -224,7 +224,7 @@ impl Episode {
     }
 }
 
-fn own(folder: &Path) {
+fn give_to_owner(folder: &Path) {
     let owner = format!("{OWNER}:{OWNER}");
     assert!(Command::new("chown").args(["-R", &owner]).arg(folder).status().unwrap().success());
 }
@@ -265,7 +265,7 @@ macro_rules! of_each {
             #[tokio::test(flavor = "multi_thread")]
             #[ignore = "needs a container engine"]
             async fn $turns() {
-                if let Some(harness) = asked_for($name) {
+                if let Some(harness) = selected_harness($name) {
                     completes_turns(harness).await;
                 }
             }
@@ -273,7 +273,7 @@ macro_rules! of_each {
             #[tokio::test(flavor = "multi_thread")]
             #[ignore = "needs a container engine"]
             async fn $wrong() {
-                if let Some(harness) = asked_for($name) {
+                if let Some(harness) = selected_harness($name) {
                     fails_in_each_way(harness).await;
                 }
             }
@@ -310,9 +310,9 @@ fn is_met_in_a_run(name: &str, faults: &FaultInjection) -> bool {
 }
 
 /// The harness of a name, if it is selected.
-fn asked_for(name: &str) -> Option<&'static dyn Harness> {
+fn selected_harness(name: &str) -> Option<&'static dyn Harness> {
     assert!(harness::all().iter().all(|known| TRIED.contains(&known.name())), "a harness is not tested here");
-    let found = chosen().into_iter().find(|harness| harness.name() == name);
+    let found = chosen_harnesses().into_iter().find(|harness| harness.name() == name);
     if found.is_none() {
         eprintln!("skipped: {name} is not selected");
     }

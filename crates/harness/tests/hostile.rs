@@ -39,11 +39,11 @@ fn recordings() -> &'static [Vec<u8>] {
 
 /// A recording with a piece of another in it, bytes changed, and cut somewhere.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
-    let one = || 0..recordings().len();
+    let number = || 0..recordings().len();
     let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..20);
-    (one(), one(), any::<prop::sample::Index>(), any::<prop::sample::Index>(), changes).prop_map(
-        |(one, other, at, end, changes)| {
-            let mut bytes = recordings()[one].clone();
+    (number(), number(), any::<prop::sample::Index>(), any::<prop::sample::Index>(), changes).prop_map(
+        |(number, other, at, end, changes)| {
+            let mut bytes = recordings()[number].clone();
             let other = &recordings()[other];
             if !bytes.is_empty() && !other.is_empty() {
                 let at = at.index(bytes.len());
@@ -76,7 +76,7 @@ proptest! {
         memory in prop::collection::btree_map("(input|messages|read:main|cost|x)", "[0-9a-z.-]{0,25}", 0..4),
         id in prop_oneof![Just(ID.to_owned()), ".{0,40}"],
     ) {
-        let mut left = CommandResult::nothing();
+        let mut left = CommandResult::empty();
         for (path, content) in home {
             left = left.file(PATHS[path], content);
         }
@@ -99,7 +99,7 @@ proptest! {
 /// Files of ten gigabytes (sparse), output of one line of many megabytes, transcripts of a million steps.
 #[test]
 fn size_is_bounded() {
-    let left = PATHS.iter().fold(CommandResult::nothing(), |left, path| left.file(path, ""));
+    let left = PATHS.iter().fold(CommandResult::empty(), |left, path| left.file(path, ""));
     for path in PATHS {
         let file = std::fs::File::options().write(true).open(left.home.path().join(path)).unwrap();
         file.set_len(10 << 30).unwrap();
@@ -108,7 +108,7 @@ fn size_is_bounded() {
         let outcome = left.outcome(*harness);
         assert!(outcome.end.is_some() && outcome.steps.is_empty(), "{}", harness.name());
     }
-    let mut left = CommandResult::nothing();
+    let mut left = CommandResult::empty();
     left.stdout = b"{\"type\":\"assistant\",\"role\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"".to_vec();
     left.stdout.resize(6 << 20, b'x');
     for harness in harness::all() {
@@ -144,7 +144,7 @@ fn json_bombs_take_little_memory() {
         format!("{{\"messages\":{deep}}}"),
         deep,
     ] {
-        let left = PATHS.iter().fold(CommandResult::nothing(), |left, path| left.file(path, &bomb));
+        let left = PATHS.iter().fold(CommandResult::empty(), |left, path| left.file(path, &bomb));
         for harness in harness::all() {
             assert!(left.outcome(*harness).steps.len() <= 5_001, "{}", harness.name());
         }
@@ -158,13 +158,13 @@ fn nothing_outside_home_is_read() {
     let state = "{\"execution_status\":\"finished\",\"outcome\":\"finished\",\"info\":{\"exit_status\":\"Submitted\"},\
                  \"usage\":{\"input_tokens\":1}}";
     for (n, path) in PATHS.iter().enumerate() {
-        let left = CommandResult::nothing();
+        let left = CommandResult::empty();
         let link = left.home.path().join(path);
         std::fs::create_dir_all(link.parent().unwrap()).unwrap();
         let target = outside.path().join(n.to_string());
         std::fs::write(&target, state).unwrap();
         std::os::unix::fs::symlink(&target, &link).unwrap();
-        let folder = CommandResult::nothing().file(&format!("{path}/inside"), state);
+        let folder = CommandResult::empty().file(&format!("{path}/inside"), state);
         for harness in harness::all() {
             for left in [&left, &folder] {
                 let outcome = left.outcome(*harness);

@@ -130,7 +130,7 @@ fn prompts() -> Vec<String> {
     .collect()
 }
 
-fn later(harness: &dyn Harness) -> Session {
+fn later_session(harness: &dyn Harness) -> Session {
     let id = if harness.name() == "opencode" { "ses_e0302d922ffeTIPyTr0w9hsrPC" } else { ID };
     Session { id: Some(id.into()), calls: 1, ..Session::default() }
 }
@@ -139,7 +139,7 @@ fn later(harness: &dyn Harness) -> Session {
 fn requests_arrive_unchanged() {
     let stage = Stage::new();
     for harness in harness::all() {
-        let session = later(*harness);
+        let session = later_session(*harness);
         for prompt in prompts() {
             for session in [None, Some(&session)] {
                 let seen = stage.run(&stage.invocation(*harness, &prompt, session, &endpoint()).unwrap());
@@ -175,7 +175,7 @@ fn secrets_are_not_arguments() {
 fn later_calls_name_the_continued_session() {
     let stage = Stage::new();
     for harness in harness::all() {
-        let session = later(*harness);
+        let session = later_session(*harness);
         let id = session.id.clone().unwrap();
         let first = stage.invocation(*harness, "x", None, &endpoint()).unwrap();
         let second = stage.invocation(*harness, "x", Some(&session), &endpoint()).unwrap();

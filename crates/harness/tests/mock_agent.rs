@@ -31,7 +31,7 @@ fn endpoint(answers: Vec<(u16, String)>) -> (String, Server) {
     let thread = std::thread::spawn(move || {
         let mut requests = Vec::new();
         for (status, body) in answers {
-            let Some((mut stream, request)) = next(&listener, &is_ended) else { break };
+            let Some((mut stream, request)) = next_request(&listener, &is_ended) else { break };
             requests.push(request);
             let head =
                 format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
@@ -60,14 +60,14 @@ impl Server {
 }
 
 /// The next complete request; `None` after the end. A connection without a request does not count.
-fn next(listener: &TcpListener, ended: &AtomicBool) -> Option<(TcpStream, (String, Value))> {
+fn next_request(listener: &TcpListener, ended: &AtomicBool) -> Option<(TcpStream, (String, Value))> {
     loop {
         let accepted = listener.accept();
         if ended.load(Ordering::SeqCst) {
             return None;
         }
         if let Ok((mut stream, _)) = accepted
-            && let Some(request) = whole(&mut stream)
+            && let Some(request) = read_request(&mut stream)
         {
             return Some((stream, request));
         }
@@ -75,7 +75,7 @@ fn next(listener: &TcpListener, ended: &AtomicBool) -> Option<(TcpStream, (Strin
 }
 
 /// Head and body of a request, if the client sends it completely.
-fn whole(stream: &mut TcpStream) -> Option<(String, Value)> {
+fn read_request(stream: &mut TcpStream) -> Option<(String, Value)> {
     let mut request = Vec::new();
     let mut piece = vec![0; 65536];
     loop {

@@ -26,7 +26,7 @@ fn events() -> Vec<Value> {
 /// HOME after a killed call with these events.
 fn killed(events: &[Value]) -> CommandResult {
     let session = Session { id: Some(CONVERSATION.into()), calls: 1, ..Session::default() };
-    let left = CommandResult::nothing().code(137).after(Some(session));
+    let left = CommandResult::empty().code(137).with_session(Some(session));
     let left = left.file(&format!("{FOLDER}/base_state.json"), fixture("killed.base_state.json"));
     events.iter().enumerate().fold(left, |left, (number, event)| {
         let id = event["id"].as_str().unwrap();
@@ -78,7 +78,7 @@ fn a_call_that_killed_openhands_has_a_result_before_the_conversation_continues()
         assert_eq!(answer[key], call[key]);
     }
     // Its next call is killed before it does anything: the call has a result already.
-    let left = left.file(&files[0].path, &files[0].text).after(outcome.session);
+    let left = left.file(&files[0].path, &files[0].text).with_session(outcome.session);
     assert_eq!(answers_after(&left), []);
 }
 

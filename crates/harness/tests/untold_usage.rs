@@ -10,10 +10,10 @@ use crate::common::{CommandResult, fixtures};
 fn clear(value: &mut Value, is_usage: bool) {
     match value {
         Value::Number(number) if is_usage => *number = Number::from(0_u64),
-        Value::Array(all) => all.iter_mut().for_each(|one| clear(one, is_usage)),
+        Value::Array(all) => all.iter_mut().for_each(|value| clear(value, is_usage)),
         Value::Object(all) => {
-            for (key, one) in all {
-                clear(one, is_usage || key == "tokens" || key.to_lowercase().contains("usage"));
+            for (key, value) in all {
+                clear(value, is_usage || key == "tokens" || key.to_lowercase().contains("usage"));
             }
         }
         _ => {}
@@ -51,7 +51,7 @@ fn a_total_that_stands_still_while_the_model_answers_is_unknown() {
     let recorded = || CommandResult::case(&fixtures().join("codex"), "turn1");
     let first = recorded().outcome(codex);
     assert!(first.usage.input.is_some_and(|n| n > 0), "{:?}", first.usage);
-    let again = recorded().after(first.session).outcome(codex);
+    let again = recorded().with_session(first.session).outcome(codex);
     assert_eq!((again.end, again.usage), (None, Tokens::default()));
 }
 
@@ -78,7 +78,7 @@ const ANSWER: &str = r#"{"role":"assistant","content":"I work."}"#;
 const ZEROS: &str = r#"{"usage":{"input":0,"cached":0,"output":0,"cost":0}}"#;
 
 /// A harness from a file with more keys of `[usage]` and further tables.
-fn own(rest: &str) -> harness::HarnessFile {
+fn load_harness(rest: &str) -> harness::HarnessFile {
     let room = tempfile::tempdir().unwrap();
     let file = room.path().join("own.toml");
     std::fs::write(&file, format!("{HEAD}{rest}")).unwrap();
@@ -86,7 +86,7 @@ fn own(rest: &str) -> harness::HarnessFile {
 }
 
 fn printed(lines: &[&str]) -> CommandResult {
-    CommandResult { stdout: lines.join("\n").into_bytes(), ..CommandResult::nothing() }
+    CommandResult { stdout: lines.join("\n").into_bytes(), ..CommandResult::empty() }
 }
 
 /// Each way in which a file of the user's says where the counts are.
@@ -95,7 +95,7 @@ fn zeros_of_a_harness_from_a_file_are_unknown_where_its_model_answered() {
     let done = r#"{"ok":true}"#;
     for counts in ["request", "call", "session"] {
         for transcript in ["", TRANSCRIPT] {
-            let harness = own(&format!("counts = \"{counts}\"\n{transcript}"));
+            let harness = load_harness(&format!("counts = \"{counts}\"\n{transcript}"));
             let outcome = printed(&[ANSWER, ZEROS, done]).outcome(&harness);
             assert_eq!(outcome.end, None, "{:?}", outcome.message);
             let reported = (outcome.usage, outcome.cost_usd);
@@ -104,7 +104,7 @@ fn zeros_of_a_harness_from_a_file_are_unknown_where_its_model_answered() {
             assert_eq!((failed.end, failed.usage), (Some(EndReason::AgentError), Tokens::default()));
         }
     }
-    let filed = own(&format!("counts = \"call\"\nfile = \"usage.json\"\n{TRANSCRIPT}"));
+    let filed = load_harness(&format!("counts = \"call\"\nfile = \"usage.json\"\n{TRANSCRIPT}"));
     let outcome = printed(&[ANSWER, done]).file("usage.json", ZEROS).outcome(&filed);
     assert_eq!((outcome.end, outcome.usage, outcome.cost_usd), (None, Tokens::default(), None));
 }
@@ -112,18 +112,18 @@ fn zeros_of_a_harness_from_a_file_are_unknown_where_its_model_answered() {
 /// The count of a session stands still over a call whose answers told nothing.
 #[test]
 fn a_session_of_a_harness_from_a_file_whose_counts_stand_still_took_an_unknown_number() {
-    let harness = own(&format!("counts = \"session\"\n{TRANSCRIPT}"));
+    let harness = load_harness(&format!("counts = \"session\"\n{TRANSCRIPT}"));
     let total = r#"{"ok":true,"usage":{"input":70,"cached":20,"output":5,"cost":0.25}}"#;
     let first = printed(&[ANSWER, total]).outcome(&harness);
     let tokens = Tokens { input: Some(70), cached: Some(20), output: Some(5) };
     assert_eq!((first.end, first.usage, first.cost_usd), (None, tokens, Some(0.25)));
-    let second = printed(&[ANSWER, total]).after(first.session).outcome(&harness);
+    let second = printed(&[ANSWER, total]).with_session(first.session).outcome(&harness);
     assert_eq!((second.end, second.usage, second.cost_usd), (None, Tokens::default(), None));
 }
 
 #[test]
 fn what_a_harness_from_a_file_counts_stays_known() {
-    let harness = own(&format!("counts = \"request\"\n{TRANSCRIPT}"));
+    let harness = load_harness(&format!("counts = \"request\"\n{TRANSCRIPT}"));
     // Nobody answered, so nothing was taken.
     let refused = printed(&[ZEROS]).code(1).outcome(&harness);
     assert_eq!(refused.usage, Tokens { input: Some(0), cached: Some(0), output: Some(0) });

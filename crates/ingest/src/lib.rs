@@ -17,6 +17,7 @@ pub mod identity;
 pub mod import;
 mod noise;
 pub mod readers;
+mod source_name;
 pub mod unread;
 pub mod view;
 pub mod watch;

@@ -15,6 +15,8 @@ use ingest::formats::terminal_bench::TerminalBench;
 use model::{ArtifactKind, Baseline, EndReason, Episode, Request, Run, TestOutcome, Tokens, Verdict};
 use test_folders::copy;
 
+use crate::hostile_kit::{ZipEntry, files_of, zip};
+
 struct Read {
     run: Run,
     episodes: Vec<Episode>,
@@ -219,6 +221,27 @@ fn other_files_of_the_same_names_are_no_run() {
         let tree = Tree::open(temp.path()).unwrap();
         assert!(matches!(TerminalBench.sniff(&tree, ""), Sniff::Not { .. }), "{text}");
         fs::remove_file(path).unwrap();
+    }
+}
+
+/// A folder that was renamed has the run's own id, and so has its zip. The zip had the name of the folder.
+#[test]
+fn a_renamed_run_has_one_name_as_folder_and_as_zip() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("renamed");
+    copy(&fixture(), &folder);
+    let key = |path: &Path, at: &str| {
+        let survey = TerminalBench.survey(&Tree::open(path).unwrap(), at, &mut Report::default());
+        survey.runs[0].key.clone()
+    };
+    assert_eq!(key(&folder, ""), "run-a");
+    let zipped = room.path().join("renamed.zip");
+    for at in ["", "renamed"] {
+        let of_run = files_of(&folder).into_iter();
+        let entries: Vec<ZipEntry> =
+            of_run.map(|(path, bytes)| ZipEntry::stored(files::join(at, &path), bytes)).collect();
+        fs::write(&zipped, zip(&entries)).unwrap();
+        assert_eq!(key(&zipped, at), "run-a", "in {at:?}");
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn change(text: &str, kind: &str, turn: u32) -> Result<Change, String
     }
     for part in ["field", "action", "analytic"] {
         if let Some(part) = object.get_mut(part).and_then(Value::as_object_mut) {
-            complete(part, "name", turn);
+            complete_name(part, "name", turn);
             complete_action(part);
         }
     }
@@ -57,7 +57,7 @@ pub(crate) fn design(text: &str) -> Result<Design, String> {
         complete_entity(entity, 1);
     }
     for analytic in parts(&mut object, "analytics") {
-        complete(analytic, "name", 1);
+        complete_name(analytic, "name", 1);
     }
     read(object)
 }
@@ -65,8 +65,8 @@ pub(crate) fn design(text: &str) -> Result<Design, String> {
 /// The first JSON object in the text with the key. Models often add prose or a fence around it.
 fn object(text: &str, key: &str) -> Result<Map<String, Value>, String> {
     let mut first_error = None;
-    for (at, _) in text.match_indices('{').take(MOST_STARTS) {
-        match serde_json::Deserializer::from_str(&text[at..]).into_iter::<Map<String, Value>>().next() {
+    for (begin, _) in text.match_indices('{').take(MOST_STARTS) {
+        match serde_json::Deserializer::from_str(&text[begin..]).into_iter::<Map<String, Value>>().next() {
             Some(Ok(object)) if object.contains_key(key) => return Ok(object),
             Some(Err(error)) if first_error.is_none() => first_error = Some(error),
             _ => {}
@@ -83,9 +83,9 @@ pub(crate) fn structured(text: &str) -> Option<Map<String, Value>> {
     object(text, "choice").ok()
 }
 
-/// Checks that a text of an answer is short and plain. `at` is its place, for the message.
-pub(crate) fn is_bounded_text(text: &str, at: &str) -> Result<(), String> {
-    bounded(&Value::String(text.to_owned()), at)
+/// Checks that a text of an answer is short and plain. `place` is its place, for the message.
+pub(crate) fn is_bounded_text(text: &str, place: &str) -> Result<(), String> {
+    check_bounds(&Value::String(text.to_owned()), place)
 }
 
 fn parts<'a>(
@@ -96,12 +96,12 @@ fn parts<'a>(
 }
 
 fn complete_entity(entity: &mut Map<String, Value>, turn: u32) {
-    complete(entity, "plural", turn);
+    complete_name(entity, "plural", turn);
     for field in parts(entity, "fields") {
-        complete(field, "name", turn);
+        complete_name(field, "name", turn);
     }
     for action in parts(entity, "actions") {
-        complete(action, "name", turn);
+        complete_name(action, "name", turn);
         complete_action(action);
     }
 }
@@ -112,7 +112,7 @@ fn complete_action(action: &mut Map<String, Value>) {
     }
 }
 
-fn complete(part: &mut Map<String, Value>, name: &str, turn: u32) {
+fn complete_name(part: &mut Map<String, Value>, name: &str, turn: u32) {
     key_from(part, name);
     part.insert("since".to_owned(), turn.into());
 }
@@ -128,7 +128,7 @@ fn key_from(part: &mut Map<String, Value>, name: &str) {
 
 fn read<T: DeserializeOwned + Serialize>(object: Map<String, Value>) -> Result<T, String> {
     let given = Value::Object(object);
-    bounded(&given, "")?;
+    check_bounds(&given, "")?;
     let made: T =
         serde_json::from_value(given.clone()).map_err(|e| format!("it has the wrong shape: {e}"))?;
     let known = serde_json::to_value(&made).map_err(|e| format!("it has the wrong shape: {e}"))?;
@@ -137,54 +137,57 @@ fn read<T: DeserializeOwned + Serialize>(object: Map<String, Value>) -> Result<T
 }
 
 /// Texts go into specifications and programs, so they must not have control characters, quotes or syntax of any language.
-fn bounded(value: &Value, at: &str) -> Result<(), String> {
+fn check_bounds(value: &Value, pointer: &str) -> Result<(), String> {
     match value {
         Value::String(text) => {
             if text.chars().count() > MOST_CHARS {
-                return Err(format!("{} is longer than {MOST_CHARS} characters", place(at)));
+                return Err(format!("{} is longer than {MOST_CHARS} characters", place(pointer)));
             }
-            if let Some(odd) = text.chars().find(|c| !plain(*c)) {
+            if let Some(odd) = text.chars().find(|c| !is_plain(*c)) {
                 return Err(format!(
                     "{} has the character {odd:?}: letters, digits and plain punctuation only",
-                    place(at)
+                    place(pointer)
                 ));
             }
             Ok(())
         }
         Value::Array(parts) => {
             if parts.len() > MOST_PARTS {
-                return Err(format!("{} has {} parts; at most {MOST_PARTS}", place(at), parts.len()));
+                return Err(format!("{} has {} parts; at most {MOST_PARTS}", place(pointer), parts.len()));
             }
-            parts.iter().enumerate().try_for_each(|(index, part)| bounded(part, &format!("{at}/{index}")))
+            parts
+                .iter()
+                .enumerate()
+                .try_for_each(|(index, part)| check_bounds(part, &format!("{pointer}/{index}")))
         }
         Value::Object(parts) => {
-            parts.iter().try_for_each(|(key, part)| bounded(part, &format!("{at}/{key}")))
+            parts.iter().try_for_each(|(key, part)| check_bounds(part, &format!("{pointer}/{key}")))
         }
         _ => Ok(()),
     }
 }
 
-fn plain(c: char) -> bool {
+fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || " -_.,:;/#@+()%&!?*=|'".contains(c)
 }
 
 /// Checks that every given key is known. A missing key may mean `null`, `false` or nothing.
-fn nothing_dropped(given: &Value, known: &Value, at: &str) -> Result<(), String> {
+fn nothing_dropped(given: &Value, known: &Value, pointer: &str) -> Result<(), String> {
     match (given, known) {
         (Value::Object(given), Value::Object(known)) => {
             for (key, value) in given {
-                let at = format!("{at}/{key}");
+                let pointer = format!("{pointer}/{key}");
                 match known.get(key) {
-                    Some(known) => nothing_dropped(value, known, &at)?,
+                    Some(known) => nothing_dropped(value, known, &pointer)?,
                     None if is_nothing(value) => {}
-                    None => return Err(format!("{} is nothing that belongs there", place(&at))),
+                    None => return Err(format!("{} is nothing that belongs there", place(&pointer))),
                 }
             }
             Ok(())
         }
         (Value::Array(given), Value::Array(known)) => {
             given.iter().zip(known).enumerate().try_for_each(|(index, (given, known))| {
-                nothing_dropped(given, known, &format!("{at}/{index}"))
+                nothing_dropped(given, known, &format!("{pointer}/{index}"))
             })
         }
         _ => Ok(()),
@@ -200,9 +203,9 @@ fn is_nothing(value: &Value) -> bool {
 }
 
 /// A place in an answer for messages: `` `entity/fields/2/max` ``. Its names are shortened, because the model chose them.
-fn place(at: &str) -> String {
-    let at = model::one_line(at.trim_start_matches('/'), 80);
-    if at.is_empty() { "the answer".to_owned() } else { format!("`{at}`") }
+fn place(pointer: &str) -> String {
+    let pointer = model::one_line(pointer.trim_start_matches('/'), 80);
+    if pointer.is_empty() { "the answer".to_owned() } else { format!("`{pointer}`") }
 }
 
 #[cfg(test)]

@@ -135,8 +135,8 @@ fn question(request: &AnswerRequest<'_>, attempt: u32, last: Option<&(String, St
 }
 
 fn messages(text: &str, last: Option<&(String, String)>) -> Vec<Message> {
-    let ours = |text: String| Message { speaker: Speaker::Sampler, text };
-    let mut messages = vec![ours(text.to_owned())];
+    let sampler_message = |text: String| Message { speaker: Speaker::Sampler, text };
+    let mut messages = vec![sampler_message(text.to_owned())];
     // Only the last refusal: a conversation that grows with every failure costs more and helps less. A missing answer has
     // no reason for the model.
     if let Some((text, reason)) = last
@@ -144,7 +144,7 @@ fn messages(text: &str, last: Option<&(String, String)>) -> Vec<Message> {
     {
         let shown: String = text.chars().take(SHOWN_AGAIN).collect();
         messages.push(Message { speaker: Speaker::Model, text: shown });
-        messages.push(ours(format!(
+        messages.push(sampler_message(format!(
             "That was refused: {reason}\nAnswer again with one JSON object that mends this, and nothing else."
         )));
     }

@@ -183,7 +183,7 @@ fn http() -> SharedHttpClient {
 }
 
 impl Model for Bedrock {
-    fn described(&self) -> String {
+    fn description(&self) -> String {
         format!("{} on Amazon Bedrock in {}", self.model, self.region)
     }
 
@@ -315,13 +315,13 @@ mod tests {
 
     #[test]
     fn a_document_becomes_its_value_again() {
-        let one = json!({"a": [1, -2, 0.5, true, null, "x"], "b": {"c": {}}});
-        assert_eq!(value(&document(&one)), one);
+        let original = json!({"a": [1, -2, 0.5, true, null, "x"], "b": {"c": {}}});
+        assert_eq!(value(&document(&original)), original);
     }
 
     #[test]
     fn a_model_that_refuses_tools_gets_requests_without_them() {
-        let best = Dialect::BEST;
+        let best = Dialect::FIRST_CHOICE;
         let may = Dialect { form: Form::Tool, ..best };
         let prose = Dialect { form: Form::Prose, ..best };
         for (before, refusal, after) in [

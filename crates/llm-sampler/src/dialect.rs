@@ -9,10 +9,10 @@ use std::sync::{Mutex, MutexGuard};
 use crate::ask::ATTEMPTS;
 
 /// After so many answers in a row without the form, an endpoint that never used the form gets no more forms.
-const NEGLECTED: u32 = 2;
+const MOST_NEGLECTS: u32 = 2;
 
 /// The same for a form that answers have used. It is more than one question can cause.
-const NEGLECTED_AFTER_ALL: u32 = 2 * ATTEMPTS;
+const MOST_LATER_NEGLECTS: u32 = 2 * ATTEMPTS;
 
 /// After so many questions in a row with a refused bound on tokens, all questions have no bound.
 const TOO_LARGE: u32 = 3;
@@ -52,7 +52,7 @@ pub(crate) struct Dialect {
 
 impl Dialect {
     /// The dialect before the first request.
-    pub(crate) const BEST: Self =
+    pub(crate) const FIRST_CHOICE: Self =
         Self { form: Form::Schema, bound: Bound::MaxTokens, temperature: true, thinks: false };
 
     /// The next dialect after a refusal; `None` if the refusal names nothing that can be left out.
@@ -112,7 +112,7 @@ struct State {
 impl EndpointKnowledge {
     /// The state before the first request.
     pub(crate) fn new() -> Self {
-        Self(Mutex::new(State { dialect: Dialect::BEST, is_kept: false, neglected: 0, too_large: 0 }))
+        Self(Mutex::new(State { dialect: Dialect::FIRST_CHOICE, is_kept: false, neglected: 0, too_large: 0 }))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -174,7 +174,7 @@ impl PendingQuestion<'_> {
             Some(true) => (state.is_kept, state.neglected) = (true, 0),
             Some(false) => {
                 state.neglected += 1;
-                let most = if state.is_kept { NEGLECTED_AFTER_ALL } else { NEGLECTED };
+                let most = if state.is_kept { MOST_LATER_NEGLECTS } else { MOST_NEGLECTS };
                 if state.neglected >= most {
                     let next = state.dialect.after_neglect();
                     state.change(next);
@@ -209,7 +209,7 @@ mod tests {
     /// Messages of real servers, and what the next request lacks.
     #[test]
     fn a_refusal_leads_to_the_next_best_request() {
-        let best = Dialect::BEST;
+        let best = Dialect::FIRST_CHOICE;
         let tool = Dialect { form: Form::Tool, ..best };
         let prose = Dialect { form: Form::Prose, ..best };
         let completion = Dialect { bound: Bound::MaxCompletionTokens, ..best };
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn the_number_of_dialects_is_finite() {
-        let mut dialect = Dialect::BEST;
+        let mut dialect = Dialect::FIRST_CHOICE;
         let message = "max_tokens, max_completion_tokens, temperature, response_format, tools";
         for steps in 0.. {
             assert!(steps < 8);
@@ -266,7 +266,7 @@ mod tests {
             dialect = next;
         }
         assert_eq!(dialect.form, Form::Prose);
-        assert_eq!(Dialect::BEST.after_neglect().after_neglect().after_neglect().form, Form::Prose);
+        assert_eq!(Dialect::FIRST_CHOICE.after_neglect().after_neglect().after_neglect().form, Form::Prose);
     }
 
     fn answered(learned: &EndpointKnowledge, text: &str) {
@@ -325,7 +325,7 @@ mod tests {
             asking.answered(asking.dialect(), Some(true));
         };
         refused(&learned);
-        assert_eq!(learned.question().dialect(), Dialect { temperature: false, ..Dialect::BEST });
+        assert_eq!(learned.question().dialect(), Dialect { temperature: false, ..Dialect::FIRST_CHOICE });
         let again = |learned: &EndpointKnowledge| {
             let mut asking = learned.question();
             let dialect = asking.dialect();

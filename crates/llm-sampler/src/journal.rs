@@ -89,7 +89,7 @@ impl Journal {
             Err(_) if journal.place.is_symlink() => return Err(unusable(&"it is not a regular file")),
             Err(error) => return Err(unusable(&error)),
         };
-        alone(&file).map_err(|error| unusable(&error))?;
+        lock_file(&file).map_err(|error| unusable(&error))?;
         let (mut reader, mut text) = (BufReader::new(&file), Vec::new());
         let (mut whole, mut count) = (0, 0);
         loop {
@@ -127,7 +127,7 @@ impl Journal {
             }
         }
         // Without a complete line, only the incomplete first line of a journal is dropped.
-        if whole == 0 && !text.iter().zip(BEGIN).all(|(found, ours)| found == ours) {
+        if whole == 0 && !text.iter().zip(BEGIN).all(|(found, expected)| found == expected) {
             return Err(unusable(&format!("its format is not {FORMAT}")));
         }
         let kept = file.set_len(whole).and_then(|()| file.seek(SeekFrom::End(0)));
@@ -180,7 +180,7 @@ impl Journal {
             none => {
                 let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
                 let new = beneath::open_file(&self.place, flags).map_err(failed)?;
-                alone(&new).map_err(failed)?;
+                lock_file(&new).map_err(failed)?;
                 let new = none.insert(new);
                 let head = Head { format: FORMAT.to_owned(), depends_on: self.depends_on.clone() };
                 new.write_all(&line(&head).map_err(failed)?).map_err(failed)?;
@@ -202,7 +202,7 @@ fn in_resolved_folder(path: &Path) -> PathBuf {
 }
 
 /// Locks the file, because two generations would mix their lines.
-fn alone(file: &File) -> io::Result<()> {
+fn lock_file(file: &File) -> io::Result<()> {
     match file.try_lock() {
         Err(std::fs::TryLockError::WouldBlock) => Err(io::Error::other("another generation writes it")),
         // Some file systems have no locks.

@@ -60,7 +60,7 @@ pub(crate) enum Outcome {
 }
 
 /// How often a waiting thread checks whether the answer is still wanted.
-const LOOK: Duration = Duration::from_millis(30);
+const POLL_INTERVAL: Duration = Duration::from_millis(30);
 
 /// A runtime that is dropped without waiting for calls in flight, so that its owner may be dropped in any thread.
 pub(crate) struct Background(Option<Runtime>);
@@ -86,7 +86,7 @@ impl Background {
         let (done, wait) = std::sync::mpsc::sync_channel(1);
         let task = self.0.as_ref()?.spawn(async move { done.send(work.await) });
         loop {
-            match wait.recv_timeout(LOOK) {
+            match wait.recv_timeout(POLL_INTERVAL) {
                 Ok(output) => return Some(output),
                 Err(RecvTimeoutError::Disconnected) => return None,
                 Err(RecvTimeoutError::Timeout) if ended() => {
@@ -155,7 +155,7 @@ impl Live {
         let outcome = match self.background.run(work, &|| self.is_ended()) {
             Some(outcome) => outcome?,
             None if self.is_ended() => return Err(SampleError::Stopped),
-            None => return Err(self.caller.failed("the call was aborted", 0)),
+            None => return Err(self.caller.endpoint_error("the call was aborted", 0)),
         };
         match &outcome {
             Outcome::Text(_) => self.missing.store(0, Ordering::Relaxed),
@@ -164,7 +164,7 @@ impl Live {
                 if missing >= self.caller.limits.missing_in_a_row {
                     let message =
                         format!("{missing} answers in a row did not come, the last because: {reason}");
-                    return Err(self.caller.failed(&message, 0));
+                    return Err(self.caller.endpoint_error(&message, 0));
                 }
             }
         }
@@ -182,7 +182,7 @@ impl Caller {
     async fn ask(&self, question: &Question) -> Result<Outcome, SampleError> {
         // The permit is kept during the wait: an endpoint that asks for fewer calls gets fewer.
         let Ok(_slot) = self.slots.acquire().await else {
-            return Err(self.failed("it is being shut down", 0));
+            return Err(self.endpoint_error("it is being shut down", 0));
         };
         let mut timed_out = 0;
         for tried in 1.. {
@@ -198,11 +198,11 @@ impl Caller {
                 Ok(Err(failure)) => failure,
                 Err(_) => Failure::TimedOut,
             };
-            tracing::warn!(model = self.model.described(), tried, "A call to the model failed: {failure}");
+            tracing::warn!(model = self.model.description(), tried, "A call to the model failed: {failure}");
             let mut wait =
                 self.limits.back_off.saturating_mul(1 << (tried - 1).min(16)).min(self.limits.longest_wait);
             let message = match failure {
-                Failure::Final(message) => return Err(self.failed(&message, tried)),
+                Failure::Final(message) => return Err(self.endpoint_error(&message, tried)),
                 Failure::Garbled(message) => return Ok(Outcome::Missing(message)),
                 Failure::TimedOut => {
                     timed_out += 1;
@@ -218,7 +218,7 @@ impl Caller {
                     if let Some(after) = after {
                         if after > self.limits.longest_wait {
                             let message = format!("{message}; it asks to wait {} s", after.as_secs());
-                            return Err(self.failed(&message, tried));
+                            return Err(self.endpoint_error(&message, tried));
                         }
                         wait = wait.max(after);
                     }
@@ -227,14 +227,14 @@ impl Caller {
                 Failure::Unreachable(message) => message,
             };
             if tried >= self.limits.tries {
-                return Err(self.failed(&message, tried));
+                return Err(self.endpoint_error(&message, tried));
             }
             tokio::time::sleep(wait).await;
         }
-        Err(self.failed("no call was made", 0))
+        Err(self.endpoint_error("no call was made", 0))
     }
 
-    fn failed(&self, message: &str, tried: u32) -> SampleError {
+    fn endpoint_error(&self, message: &str, tried: u32) -> SampleError {
         let times = match tried {
             0 => String::new(),
             1 => " (1 call)".to_owned(),
@@ -243,7 +243,7 @@ impl Caller {
         SampleError::Endpoint(format!(
             "The model does not answer: {}{times}: {}. {} Without \
              `use_llm_sampler` no model is needed.",
-            self.model.described(),
+            self.model.description(),
             message.trim_end_matches('.'),
             self.model.advice()
         ))
@@ -264,7 +264,7 @@ mod tests {
     struct Scripted(Mutex<Vec<Option<Reply>>>, AtomicU32);
 
     impl Model for Scripted {
-        fn described(&self) -> String {
+        fn description(&self) -> String {
             "a simulated model".to_owned()
         }
         fn advice(&self) -> String {
@@ -388,7 +388,7 @@ mod tests {
         let live = Live::new(Box::new(model), limits, Background::new().expect("a thread"));
         std::thread::scope(|scope| {
             let both = [scope.spawn(|| live.ask(question())), scope.spawn(|| live.ask(question()))];
-            let mut outcome = both.map(|one| one.join().expect("no panic").expect_err("no answer"));
+            let mut outcome = both.map(|thread| thread.join().expect("no panic").expect_err("no answer"));
             outcome.sort_by_key(|error| matches!(error, SampleError::Stopped));
             assert!(matches!(outcome, [SampleError::Endpoint(_), SampleError::Stopped]), "{outcome:?}");
         });

@@ -121,7 +121,7 @@ pub type Call<'a> = Pin<Box<dyn Future<Output = Result<String, Failure>> + Send 
 /// A model behind an endpoint.
 pub trait Model: Send + Sync {
     /// Its name in messages: "gpt-5 at <http://localhost:8080/v1>".
-    fn described(&self) -> String;
+    fn description(&self) -> String;
 
     /// What to check when it cannot be reached or refuses requests.
     fn advice(&self) -> String;

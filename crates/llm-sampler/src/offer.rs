@@ -16,7 +16,7 @@ const NAME: &str = "^[a-z]{2,12}(_[a-z]{2,12}){0,2}$";
 /// A title.
 const TITLE: &str = "^[A-Z][a-z]{2,14}( [A-Za-z]{2,14}){0,3}$";
 /// The meaning of one record, as the rest of a sentence.
-const ABOUT: &str = "^[a-z]{1,14}( [a-z]{1,14}){2,11}$";
+const DESCRIPTION_PATTERN: &str = "^[a-z]{1,14}( [a-z]{1,14}){2,11}$";
 
 /// Most characters of the label of a place. APIs of tools allow 64.
 const LABEL_CHARS: usize = 60;
@@ -37,7 +37,7 @@ impl PlaceKind {
         match self {
             Self::Name => NAME,
             Self::Title => TITLE,
-            Self::About => ABOUT,
+            Self::About => DESCRIPTION_PATTERN,
         }
     }
 
@@ -53,48 +53,50 @@ impl PlaceKind {
 }
 
 /// An open place of a generated part.
-pub(crate) struct Place<'a> {
+pub(crate) struct OpenText<'a> {
     label: String,
     takes: PlaceKind,
     text: &'a mut String,
 }
 
-impl<'a> Place<'a> {
+impl<'a> OpenText<'a> {
     fn name(label: impl Into<String>, text: &'a mut String) -> Self {
         Self { label: label.into(), takes: PlaceKind::Name, text }
     }
 }
 
 /// A generated part with open places.
-pub(crate) trait Open: Clone {
+pub(crate) trait OpenPart: Clone {
     /// Its open places, in a constant order. Labels may repeat.
-    fn places(&mut self) -> Vec<Place<'_>>;
+    fn places(&mut self) -> Vec<OpenText<'_>>;
     /// Updates keys after the texts are set: the key of a new part is its first name.
     fn settle(&mut self);
 }
 
-impl Open for Change {
-    fn places(&mut self) -> Vec<Place<'_>> {
+impl OpenPart for Change {
+    fn places(&mut self) -> Vec<OpenText<'_>> {
         match self {
             Self::Entity(EntityChange::AddEntity { entity }) => entity_places(entity, false),
             Self::Entity(EntityChange::RenameEntity { name, plural, .. }) => {
-                vec![Place::name("name", name), Place::name("plural", plural)]
+                vec![OpenText::name("name", name), OpenText::name("plural", plural)]
             }
             Self::Field(
                 FieldChange::AddField { field, .. }
                 | FieldChange::AddReference { field, .. }
                 | FieldChange::AddComputed { field, .. },
-            ) => vec![Place::name("name", &mut field.name)],
+            ) => vec![OpenText::name("name", &mut field.name)],
             Self::Field(FieldChange::RenameField { name, .. })
             | Self::Action(ActionChange::RenameAction { name, .. })
-            | Self::Analytic(AnalyticChange::RenameAnalytic { name, .. }) => vec![Place::name("name", name)],
-            Self::Field(FieldChange::AddEnumValue { value, .. }) => vec![Place::name("value", value)],
-            Self::Field(FieldChange::RenameEnumValue { to, .. }) => vec![Place::name("to", to)],
+            | Self::Analytic(AnalyticChange::RenameAnalytic { name, .. }) => {
+                vec![OpenText::name("name", name)]
+            }
+            Self::Field(FieldChange::AddEnumValue { value, .. }) => vec![OpenText::name("value", value)],
+            Self::Field(FieldChange::RenameEnumValue { to, .. }) => vec![OpenText::name("to", to)],
             Self::Action(ActionChange::AddAction { action, .. }) => {
-                vec![Place::name("name", &mut action.name)]
+                vec![OpenText::name("name", &mut action.name)]
             }
             Self::Analytic(AnalyticChange::AddAnalytic { analytic }) => {
-                vec![Place::name("name", &mut analytic.name)]
+                vec![OpenText::name("name", &mut analytic.name)]
             }
             _ => Vec::new(),
         }
@@ -117,15 +119,15 @@ impl Open for Change {
     }
 }
 
-impl Open for Schema {
-    fn places(&mut self) -> Vec<Place<'_>> {
+impl OpenPart for Schema {
+    fn places(&mut self) -> Vec<OpenText<'_>> {
         let mut places =
-            vec![Place { label: "title".to_owned(), takes: PlaceKind::Title, text: &mut self.title }];
+            vec![OpenText { label: "title".to_owned(), takes: PlaceKind::Title, text: &mut self.title }];
         for entity in &mut self.entities {
             places.extend(entity_places(entity, true));
         }
         for analytic in &mut self.analytics {
-            places.push(Place::name(format!("analytics.{}", analytic.key), &mut analytic.name));
+            places.push(OpenText::name(format!("analytics.{}", analytic.key), &mut analytic.name));
         }
         places
     }
@@ -136,25 +138,25 @@ impl Open for Schema {
 }
 
 /// The places of a new entity. If there are several entities, the labels have its name.
-fn entity_places(entity: &mut Entity, several: bool) -> Vec<Place<'_>> {
+fn entity_places(entity: &mut Entity, several: bool) -> Vec<OpenText<'_>> {
     let home = entity.key.clone();
     let label = |part: &str| if several { format!("{home}.{part}") } else { part.to_owned() };
     let mut places = vec![
-        Place::name(label("singular"), &mut entity.name),
-        Place::name(label("plural"), &mut entity.plural),
-        Place { label: label("about"), takes: PlaceKind::About, text: &mut entity.about },
+        OpenText::name(label("singular"), &mut entity.name),
+        OpenText::name(label("plural"), &mut entity.plural),
+        OpenText { label: label("about"), takes: PlaceKind::About, text: &mut entity.about },
     ];
     for field in &mut entity.fields {
-        places.push(Place::name(label(&field.key), &mut field.name));
+        places.push(OpenText::name(label(&field.key), &mut field.name));
     }
     for action in &mut entity.actions {
-        places.push(Place::name(label(&action.key), &mut action.name));
+        places.push(OpenText::name(label(&action.key), &mut action.name));
     }
     places
 }
 
 /// The open places of a part: short and unique labels, the kind of text, and the generated text.
-fn described<T: Open>(drawn: &T) -> Vec<(String, PlaceKind, String)> {
+fn described_places<T: OpenPart>(drawn: &T) -> Vec<(String, PlaceKind, String)> {
     let mut copy = drawn.clone();
     let mut found: Vec<(String, PlaceKind, String)> = Vec::new();
     for (index, place) in copy.places().into_iter().enumerate() {
@@ -171,13 +173,13 @@ fn described<T: Open>(drawn: &T) -> Vec<(String, PlaceKind, String)> {
 
 /// The form of an answer: a JSON schema in the subset of strict structured outputs (an object at the root, every
 /// key required, nothing else).
-pub(crate) fn schema<T: Open>(choices: &[T]) -> Value {
+pub(crate) fn schema<T: OpenPart>(choices: &[T]) -> Value {
     let mut forms: Vec<Value> = (1..)
         .zip(choices)
         .map(|(number, choice): (u32, &T)| {
             let mut properties = Map::new();
             properties.insert("choice".to_owned(), json!({"type": "string", "enum": [number.to_string()]}));
-            for (label, takes, _) in described(choice) {
+            for (label, takes, _) in described_places(choice) {
                 properties.insert(label, json!({"type": "string", "pattern": takes.pattern()}));
             }
             let required: Vec<&String> = properties.keys().collect();
@@ -194,16 +196,17 @@ pub(crate) fn schema<T: Open>(choices: &[T]) -> Value {
 }
 
 /// Most tokens of an answer in the form.
-pub(crate) fn most_tokens<T: Open>(choices: &[T]) -> u32 {
-    let tokens = |choice: &T| described(choice).iter().map(|(_, takes, _)| takes.most_tokens()).sum::<u32>();
+pub(crate) fn most_tokens<T: OpenPart>(choices: &[T]) -> u32 {
+    let tokens =
+        |choice: &T| described_places(choice).iter().map(|(_, takes, _)| takes.most_tokens()).sum::<u32>();
     TOKENS_AROUND + choices.iter().map(tokens).max().unwrap_or(0)
 }
 
 /// An answer in the form with the generated texts, as an example for the model.
-pub(crate) fn example<T: Open>(number: usize, choice: &T) -> String {
+pub(crate) fn example<T: OpenPart>(number: usize, choice: &T) -> String {
     let mut answer = Map::new();
     answer.insert("choice".to_owned(), json!(number.to_string()));
-    answer.extend(described(choice).into_iter().map(|(label, _, text)| (label, Value::String(text))));
+    answer.extend(described_places(choice).into_iter().map(|(label, _, text)| (label, Value::String(text))));
     json!({"answer": answer}).to_string()
 }
 
@@ -212,7 +215,7 @@ pub(crate) fn example<T: Open>(number: usize, choice: &T) -> String {
 /// For a name that is in use or invalid, the generated name stays, if at least half of the texts are usable. Otherwise the
 /// answer is refused. An answer that repeats every shown text is refused as well where there is one choice, because the model
 /// chose nothing.
-pub(crate) fn filled<T: Open, R>(
+pub(crate) fn filled<T: OpenPart, R>(
     text: &str,
     choices: &[T],
     accept: impl Fn(&T) -> Result<R, String>,
@@ -221,7 +224,7 @@ pub(crate) fn filled<T: Open, R>(
     Some(chosen_part(&given, choices, accept))
 }
 
-fn chosen_part<T: Open, R>(
+fn chosen_part<T: OpenPart, R>(
     given: &Map<String, Value>,
     choices: &[T],
     accept: impl Fn(&T) -> Result<R, String>,
@@ -234,7 +237,7 @@ fn chosen_part<T: Open, R>(
     let drawn = number
         .and_then(|number| choices.get(number.checked_sub(1)?))
         .ok_or_else(|| format!("`choice` must be a number from 1 to {}", choices.len()))?;
-    let places = described(drawn);
+    let places = described_places(drawn);
     if let Some(odd) =
         given.keys().find(|key| *key != "choice" && places.iter().all(|(label, ..)| label != *key))
     {
@@ -283,7 +286,7 @@ fn chosen_part<T: Open, R>(
 
 /// Whether a change repeats every name of a shown change with open names.
 pub(crate) fn repeats(change: &Change, shown: &Change) -> bool {
-    change == shown && !described(shown).is_empty()
+    change == shown && !described_places(shown).is_empty()
 }
 
 #[cfg(test)]
@@ -318,9 +321,9 @@ mod tests {
         }
     }
 
-    fn answer<T: Open>(choice: &T) -> Value {
+    fn answer<T: OpenPart>(choice: &T) -> Value {
         let mut answer = json!({"choice": "1"});
-        for (n, (label, takes, _)) in described(choice).into_iter().enumerate() {
+        for (n, (label, takes, _)) in described_places(choice).into_iter().enumerate() {
             answer[label] = json!(text(takes, n));
         }
         json!({"answer": answer})
@@ -345,7 +348,7 @@ mod tests {
             assert_eq!(change.kind(), kind);
             assert_eq!(check(&after), []);
             let named = serde_json::to_string(&change).expect("JSON").contains("mine_");
-            assert_eq!(named, !described(&drawn).is_empty(), "{kind:?}");
+            assert_eq!(named, !described_places(&drawn).is_empty(), "{kind:?}");
         }
         assert!(seen > 40, "{seen} kinds");
     }
@@ -367,7 +370,7 @@ mod tests {
     fn the_generated_name_replaces_a_name_in_use_and_too_many_are_refused() {
         let drawn = first();
         let mut answer_text = answer(&drawn);
-        let places = described(&drawn);
+        let places = described_places(&drawn);
         let (field, was) = (places[4].0.clone(), places[4].2.clone());
         answer_text["answer"][&field] = json!("id");
         let (made, ()) = filled(&answer_text.to_string(), std::slice::from_ref(&drawn), valid)
@@ -389,9 +392,9 @@ mod tests {
         let refused = filled(&answer_text, std::slice::from_ref(&drawn), valid).expect("a form");
         assert!(refused.expect_err("a parrot").contains("placeholders"));
         // One new text is enough. A change without open places is a choice.
-        let mut own: Value = serde_json::from_str(&answer_text).expect("JSON");
-        own["answer"]["title"] = json!("Of Its Own");
-        let taken = filled(&own.to_string(), std::slice::from_ref(&drawn), valid).expect("a form");
+        let mut value: Value = serde_json::from_str(&answer_text).expect("JSON");
+        value["answer"]["title"] = json!("Of Its Own");
+        let taken = filled(&value.to_string(), std::slice::from_ref(&drawn), valid).expect("a form");
         assert_eq!(taken.expect("taken").0.title, "Of Its Own");
         let before = scenario::change::next_turn(&drawn);
         let mut seen = [0, 0];
@@ -400,7 +403,7 @@ mod tests {
             let Some((change, _)) = draw_change_of(kind, &mut draw, &before, &mut TouchedParts::new()) else {
                 continue;
             };
-            let is_open = !described(&change).is_empty();
+            let is_open = !described_places(&change).is_empty();
             let accept = |change: &Change| scenario::change::apply(&before, change).map_err(|r| r.reason);
             let taken = filled(&example(1, &change), std::slice::from_ref(&change), accept).expect("a form");
             assert_eq!(taken.is_err(), is_open, "{kind:?}");

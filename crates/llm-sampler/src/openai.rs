@@ -205,7 +205,7 @@ impl OpenAi {
                 }
                 Err(error) => Failure::Unreachable(self.without_key(chain(&*error))),
             },
-            OpenAIError::Reqwest(error) => sent(&error),
+            OpenAIError::Reqwest(error) => send_failure(&error),
             OpenAIError::JSONDeserialize(error, _) => {
                 // The error quotes the response.
                 let message = self.without_key(format!("the reply is not a chat completion: {error}"));
@@ -250,7 +250,7 @@ struct CalledFunction {
 }
 
 impl Model for OpenAi {
-    fn described(&self) -> String {
+    fn description(&self) -> String {
         format!("{} at {}", self.model, self.base_url)
     }
 
@@ -351,7 +351,7 @@ async fn send(
     answer: usize,
     key: &str,
 ) -> Result<Response, Failure> {
-    let mut response = http.execute(request).await.map_err(|error| sent(&error))?;
+    let mut response = http.execute(request).await.map_err(|error| send_failure(&error))?;
     let status = response.status();
     let after = response
         .headers()
@@ -360,7 +360,7 @@ async fn send(
     // The response has JSON escapes and other fields in addition to the answer.
     let most = answer.saturating_mul(2) + 64 * 1024;
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| sent(&error))? {
+    while let Some(chunk) = response.chunk().await.map_err(|error| send_failure(&error))? {
         if body.len() + chunk.len() > most {
             return Err(Failure::Garbled(format!("the reply is longer than {most} bytes")));
         }
@@ -409,7 +409,7 @@ fn error_text(body: &[u8], key: &str) -> String {
     error_line(&message_text)
 }
 
-fn sent(error: &reqwest::Error) -> Failure {
+fn send_failure(error: &reqwest::Error) -> Failure {
     if error.is_timeout() { Failure::TimedOut } else { Failure::Unreachable(chain(error)) }
 }
 

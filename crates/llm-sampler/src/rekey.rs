@@ -46,14 +46,14 @@ impl Keys {
     }
 
     /// A field of what a reference of this entity refers to.
-    fn beyond(&self, entity: &str, reference: &str, key: &mut String) {
+    fn referenced_field(&self, entity: &str, reference: &str, key: &mut String) {
         if let Some(target) = self.targets.get(&(entity.to_owned(), reference.to_owned())) {
             self.part(target, key);
         }
     }
 
     /// A reference field of another entity, and then that entity.
-    fn elsewhere(&self, entity: &mut String, reference: &mut String) {
+    fn foreign_reference(&self, entity: &mut String, reference: &mut String) {
         self.part(entity, reference);
         self.entity(entity);
     }
@@ -93,7 +93,7 @@ pub(crate) fn rekey(entities: &mut [Entity], analytics: &mut [Analytic]) {
         if let Some(only) = &mut analytic.only {
             match &mut only.through {
                 Some(reference) => {
-                    keys.beyond(&home, reference, &mut only.field);
+                    keys.referenced_field(&home, reference, &mut only.field);
                     keys.part(&home, reference);
                 }
                 None => keys.part(&home, &mut only.field),
@@ -125,10 +125,10 @@ fn rekey_entity(keys: &Keys, entity: &mut Entity) {
                 keys.part(&home, other);
             }
             Some(Computed::AtLeast { field, .. }) => keys.part(&home, field),
-            Some(Computed::CountOf { entity, reference }) => keys.elsewhere(entity, reference),
+            Some(Computed::CountOf { entity, reference }) => keys.foreign_reference(entity, reference),
             Some(Computed::TotalOf { entity, reference, field }) => {
                 keys.part(entity, field);
-                keys.elsewhere(entity, reference);
+                keys.foreign_reference(entity, reference);
             }
         }
     }
@@ -147,12 +147,12 @@ fn rekey_entity(keys: &Keys, entity: &mut Entity) {
             match &mut guard.condition {
                 Condition::Field { field, .. } => keys.part(&home, field),
                 Condition::Related { reference, field, .. } => {
-                    keys.beyond(&home, reference, field);
+                    keys.referenced_field(&home, reference, field);
                     keys.part(&home, reference);
                 }
                 Condition::HasAtLeast { entity, reference, .. }
                 | Condition::HasNone { entity, reference } => {
-                    keys.elsewhere(entity, reference);
+                    keys.foreign_reference(entity, reference);
                 }
             }
         }
@@ -167,7 +167,7 @@ fn rekey_entity(keys: &Keys, entity: &mut Entity) {
                         keys.part(entity, &mut value.field);
                         keys.operand(&home, &mut value.from);
                     }
-                    keys.elsewhere(entity, reference);
+                    keys.foreign_reference(entity, reference);
                 }
             }
         }

@@ -74,12 +74,12 @@ impl LlmSampler {
                 ));
             }
         };
-        Ok(Self::live(Live::new(model, settings.limits, background)))
+        Ok(Self::from_live(Live::new(model, settings.limits, background)))
     }
 
     /// A sampler with any model.
     pub fn with_model(model: Box<dyn Model>, limits: Limits) -> Result<Self, UnusableModel> {
-        Ok(Self::live(Live::new(model, limits, Background::new()?)))
+        Ok(Self::from_live(Live::new(model, limits, Background::new()?)))
     }
 
     /// A sampler with the answers of a pack and without a model.
@@ -87,7 +87,7 @@ impl LlmSampler {
         Self { answers: Answers::Recorded(recorded), systems: Default::default(), tally: Tally::default() }
     }
 
-    fn live(live: Live) -> Self {
+    fn from_live(live: Live) -> Self {
         let systems = [prompt::system(), prompt::shaped_system()];
         Self { answers: Answers::Live(live, None), systems, tally: Tally::default() }
     }

@@ -11,7 +11,7 @@ use crate::{Limits, UnusableModel};
 
 /// The default time limit of a call to a model on this machine. A small model on one busy core took 180 seconds for a first
 /// schema.
-const CALL_HERE: Duration = Duration::from_mins(10);
+const LOCAL_CALL_TIMEOUT: Duration = Duration::from_mins(10);
 
 /// The endpoint of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct Settings {
 const SECTION: &str = "llm_sampler";
 
 /// The settings in it as they are declared, each with the last part of its key.
-fn declared() -> impl Iterator<Item = (&'static str, &'static Setting)> {
+fn declared_settings() -> impl Iterator<Item = (&'static str, &'static Setting)> {
     all().filter_map(|setting| {
         let KeyName::Free(SECTION, name) = setting.key else { return None };
         Some((name, setting))
@@ -66,9 +66,9 @@ impl Settings {
             let Some(name) = key.strip_prefix(SECTION).and_then(|rest| rest.strip_prefix('.')) else {
                 continue;
             };
-            if !declared().any(|(known, _)| known == name) {
+            if !declared_settings().any(|(known, _)| known == name) {
                 let known: Vec<String> =
-                    declared().map(|(known, _)| format!("`{SECTION}.{known}`")).collect();
+                    declared_settings().map(|(known, _)| format!("`{SECTION}.{known}`")).collect();
                 return Err(UnusableModel(format!(
                     "There is no setting `{key}`. Those of the model's endpoint are: {}",
                     known.join(", ")
@@ -89,12 +89,12 @@ impl Settings {
         let (region, endpoint_url) = (take("region"), take("endpoint_url"));
         let mut limits = Limits::default();
         let url = base_url.as_deref().and_then(|base_url| reqwest::Url::parse(base_url).ok());
-        if let Some(seconds) = whole("timeout_seconds", take("timeout_seconds"))? {
+        if let Some(seconds) = whole_number("timeout_seconds", take("timeout_seconds"))? {
             limits.call = Duration::from_secs(seconds);
         } else if url.is_some_and(|url| is_on_this_machine(&url)) {
-            limits.call = CALL_HERE;
+            limits.call = LOCAL_CALL_TIMEOUT;
         }
-        if let Some(calls) = whole("calls_at_once", take("calls_at_once"))? {
+        if let Some(calls) = whole_number("calls_at_once", take("calls_at_once"))? {
             limits.at_once = calls as usize;
         }
         let endpoint = match base_url {
@@ -133,9 +133,9 @@ impl Settings {
 }
 
 /// A whole number within what is declared.
-fn whole(name: &str, given: Option<String>) -> Result<Option<u64>, UnusableModel> {
+fn whole_number(name: &str, given: Option<String>) -> Result<Option<u64>, UnusableModel> {
     let Some(given) = given else { return Ok(None) };
-    let takes = declared().find(|(known, _)| *known == name).map(|(_, setting)| setting.takes);
+    let takes = declared_settings().find(|(known, _)| *known == name).map(|(_, setting)| setting.takes);
     let (low, high) =
         if let Some(ValueKind::Integer(low, high)) = takes { (low, high) } else { (0, u64::MAX) };
     match given.parse() {
@@ -178,13 +178,13 @@ mod tests {
     fn what_is_declared_of_an_empty_setting_is_what_holds() {
         use ::settings::DefaultValue;
         let meaning = |name: &str| {
-            let (_, setting) = declared().find(|(known, _)| *known == name).expect("it is declared");
+            let (_, setting) = declared_settings().find(|(known, _)| *known == name).expect("it is declared");
             let DefaultValue::Empty(words) = setting.default else { panic!("{name}: {:?}", setting.default) };
             words
         };
         let openai = settings(&[("llm_sampler.base_url", json!("https://x"))]).expect("valid");
         assert_eq!(meaning("calls_at_once"), openai.limits.at_once.to_string());
-        let (local, elsewhere) = (CALL_HERE.as_secs(), openai.limits.call.as_secs());
+        let (local, elsewhere) = (LOCAL_CALL_TIMEOUT.as_secs(), openai.limits.call.as_secs());
         let seconds = format!("{local} at an address of this machine, else {elsewhere}");
         assert_eq!(meaning("timeout_seconds"), seconds);
         let Endpoint::OpenAi { key_variable, .. } = openai.endpoint else { panic!("it has an address") };

@@ -9,7 +9,7 @@ use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials, future};
 use aws_sdk_bedrockruntime::config::{Credentials, SharedCredentialsProvider};
-use endpoint::{Endpoint, ModelRequest, NOBODY, Reply};
+use endpoint::{Endpoint, ModelRequest, Reply, UNUSED_ADDRESS};
 use llm_sampler::{Bedrock, Limits, LlmSampler, Replay};
 use scenario::Seed;
 use scenario::sample::{Origin, Programmatic, SampleError, Sampler, SamplerOutput, Turn};
@@ -149,7 +149,9 @@ fn a_permanent_failure_ends_it_with_advice() {
     assert!(text.contains(denied) && text.contains("1 call") && text.contains("Model access"), "{text}");
     assert_eq!(endpoint.requests().len(), 1, "a retry cannot succeed");
 
-    let Err(SampleError::Endpoint(text)) = turn(&sampler(NOBODY), 1) else { panic!("nobody listens") };
+    let Err(SampleError::Endpoint(text)) = turn(&sampler(UNUSED_ADDRESS), 1) else {
+        panic!("nobody listens")
+    };
     assert!(text.contains("3 calls") && text.contains("AWS_REGION"), "{text}");
 }
 
@@ -158,11 +160,11 @@ fn errors_are_sentences() {
     let without_credentials = SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())
         .region(Region::new("eu-central-1"))
-        .endpoint_url(NOBODY)
+        .endpoint_url(UNUSED_ADDRESS)
         .build();
     let model = Bedrock::with_config(&without_credentials, "zai.glm-5");
     let nobody_knows_us = LlmSampler::with_model(Box::new(model), limits()).expect("a thread");
-    let nobody_listens = sampler(NOBODY);
+    let nobody_listens = sampler(UNUSED_ADDRESS);
     for sampler in [nobody_knows_us, nobody_listens] {
         let error = turn(&sampler, 1).expect_err("there is no model").to_string();
         let raw = ["{", "Some(", "None", "source:", "DispatchFailure"];
@@ -212,7 +214,7 @@ fn missing_credentials_are_reported_in_one_sentence() {
             .behavior_version(BehaviorVersion::latest())
             .region(Region::new("eu-central-1"))
             .credentials_provider(SharedCredentialsProvider::new(NoCredentials(error)))
-            .endpoint_url(NOBODY)
+            .endpoint_url(UNUSED_ADDRESS)
             .build();
         let model = Bedrock::with_config(&config, "zai.glm-5");
         let sampler = LlmSampler::with_model(Box::new(model), limits()).expect("a thread");

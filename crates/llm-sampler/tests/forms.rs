@@ -230,15 +230,15 @@ fn a_pack_records_by_turn_how_much_the_model_made() {
         assert_eq!(read.verify_turn(0, turn), None);
     }
     // Counts without a hash are checked against the turns.
-    let at = folder.path().join("pack/manifest.json");
-    let text = std::fs::read_to_string(&at).expect("a manifest");
+    let path = folder.path().join("pack/manifest.json");
+    let text = std::fs::read_to_string(&path).expect("a manifest");
     let wrong = text.replacen(
         "\"fallback\": [\n        0,\n        1,",
         "\"fallback\": [\n        0,\n        2,",
         1,
     );
     assert_ne!(wrong, text);
-    std::fs::write(&at, wrong).expect("it is written");
+    std::fs::write(&path, wrong).expect("it is written");
     let misstated = Pack::open_path(&folder.path().join("pack")).expect("a pack").verify_turn(0, 2);
     assert!(
         misstated

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use endpoint::{Endpoint, ModelRequest, NOBODY, Reply};
+use endpoint::{Endpoint, ModelRequest, Reply, UNUSED_ADDRESS};
 use llm_sampler::{ATTEMPTS, Journal, Limits, LlmSampler, OpenAi, Replay, Settings};
 use scenario::Seed;
 use scenario::check::check;
@@ -292,7 +292,7 @@ fn a_permanent_failure_of_an_endpoint_ends_it_with_advice_and_without_the_key() 
 #[test]
 fn a_missing_server_is_reported_plainly() {
     let begun = Instant::now();
-    let url = format!("{NOBODY}/v1");
+    let url = format!("{UNUSED_ADDRESS}/v1");
     let Err(SampleError::Endpoint(text)) = sampler(&url).first(SEED) else { panic!("nobody listens") };
     assert!(text.contains("3 calls") && text.contains("refused") && text.contains(&url), "{text}");
     assert!(begun.elapsed() < limits().call, "no call waits for its time limit");
@@ -336,7 +336,7 @@ fn an_aborted_generation_resumes_where_it_ended() {
 #[test]
 fn an_aborted_pack_is_resumed_marked_and_replayed() {
     let folder = tempfile::tempdir().expect("a folder");
-    let at = |name: &str| folder.path().join(name);
+    let path_of = |name: &str| folder.path().join(name);
     let settings = Generation {
         n_scenarios: 1,
         n_turns: 2,
@@ -346,9 +346,10 @@ fn an_aborted_pack_is_resumed_marked_and_replayed() {
         ..Generation::default()
     };
     let stop = Arc::new(AtomicBool::new(false));
-    let journal = || Arc::new(Journal::open(&at("answers"), json!("these settings")).expect("a journal"));
+    let journal =
+        || Arc::new(Journal::open(&path_of("answers"), json!("these settings")).expect("a journal"));
     let write = |sampler: &LlmSampler, name: &str| {
-        let (target, options) = (Target::Folder(at(name)), pack::Options::default());
+        let (target, options) = (Target::Folder(path_of(name)), pack::Options::default());
         pack::generate(&settings, sampler, &target, &options, &|_| {}, &stop).map(|made| made.manifest)
     };
     // The answer for a change is not a design, so the first schema takes three calls and is replaced.
@@ -358,7 +359,7 @@ fn an_aborted_pack_is_resumed_marked_and_replayed() {
     });
     let broken = write(&sampler(&breaks.base_url()).keeping(&journal()), "pack");
     assert!(matches!(broken, Err(PackError::Sample { error: SampleError::Endpoint(_), .. })), "{broken:?}");
-    assert!(!at("pack").exists() && journal().known() == 4);
+    assert!(!path_of("pack").exists() && journal().known() == 4);
     drop(breaks);
 
     let (begun_sender, begun) = std::sync::mpsc::channel();
@@ -385,7 +386,7 @@ fn an_aborted_pack_is_resumed_marked_and_replayed() {
     assert_eq!(made.scenarios[0].origin, Origin::Replaced);
     kept.remove().expect("it is there");
     drop(whole);
-    let pack = Pack::open_path(&at("pack")).expect("a pack");
+    let pack = Pack::open_path(&path_of("pack")).expect("a pack");
     let answers = Replay::new(move |scenario, turn| pack.answers(scenario, turn).map_err(|e| e.to_string()));
     assert_eq!(write(&LlmSampler::replay(answers), "again").expect("a pack"), made);
 }

@@ -11,7 +11,7 @@ pub fn counted(number: u64, noun: &str) -> String {
 pub fn by_sentence<S: PartialEq, T>(pairs: impl IntoIterator<Item = (S, T)>) -> Vec<(S, Vec<T>)> {
     let mut found: Vec<(S, Vec<T>)> = Vec::new();
     for (sentence, subject) in pairs {
-        match found.iter_mut().find(|(one, _)| *one == sentence) {
+        match found.iter_mut().find(|(known, _)| *known == sentence) {
             Some((_, subjects)) => subjects.push(subject),
             None => found.push((sentence, vec![subject])),
         }

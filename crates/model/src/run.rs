@@ -160,13 +160,14 @@ mod tests {
 
     #[test]
     fn only_the_benchmarks_of_this_project_have_its_suites() {
-        let own = |key: &str| Benchmark { key: key.to_owned(), name: String::new() }.has_own_suites();
+        let has_own_suites =
+            |key: &str| Benchmark { key: key.to_owned(), name: String::new() }.has_own_suites();
         for key in ["staminabench", "staminabench:single-turn"] {
-            assert!(own(key), "{key}");
+            assert!(has_own_suites(key), "{key}");
         }
         for key in ["harbor:staminabench", "harbor-sr:tasks", "evocode-bench", "staminabench-2", "table", ""]
         {
-            assert!(!own(key), "{key}");
+            assert!(!has_own_suites(key), "{key}");
         }
     }
 }

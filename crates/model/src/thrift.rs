@@ -53,7 +53,7 @@ impl<'a> Thrift<'a> {
     }
 
     /// Bytes that are not walked over.
-    pub fn left(&self) -> usize {
+    pub fn bytes_left(&self) -> usize {
         self.bytes.len()
     }
 
@@ -267,7 +267,7 @@ mod tests {
         ]
         .concat();
         let mut thrift = Thrift::new(&bytes);
-        assert_eq!((thrift.pass_over(STRUCT), thrift.left()), (Some(()), 0));
+        assert_eq!((thrift.pass_over(STRUCT), thrift.bytes_left()), (Some(()), 0));
         for cut in 0..bytes.len() {
             assert_eq!(Thrift::new(&bytes[..cut]).pass_over(STRUCT), None, "{cut}");
         }

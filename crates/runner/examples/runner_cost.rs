@@ -56,7 +56,8 @@ fn serve(arguments: &[String]) -> Result<(), Error> {
 }
 
 fn measure(arguments: &[String]) -> Result<(), Error> {
-    let number = |at: usize, default: u32| arguments.get(at).map_or(Ok(default), |text| text.parse());
+    let number =
+        |position: usize, default: u32| arguments.get(position).map_or(Ok(default), |text| text.parse());
     let (episodes, turns, at_once) = (number(0, 100)?, number(1, 10)?, number(3, AT_ONCE)?);
     let docker = arguments.get(2).is_some_and(|word| word == "docker");
     let room = std::env::temp_dir().join(format!("stamina-runner-cost-{}", std::process::id()));

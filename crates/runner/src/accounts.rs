@@ -10,7 +10,7 @@ use crate::state::{Journal, RunFile, RunPaths};
 /// What earlier parts have spent, of the run and of each episode: as it was written after every attempt, or as the gateway's
 /// log has it where that is more. The log has the requests of an attempt that was killed before it was recorded, too: they
 /// have been paid for. Blocks.
-pub(crate) fn so_far(paths: &RunPaths, run: &RunFile) -> Accounts {
+pub(crate) fn earlier_accounts(paths: &RunPaths, run: &RunFile) -> Accounts {
     let counted = gateway::read_totals(&paths.gateway_log()).unwrap_or_else(|error| {
         tracing::warn!(
             "the gateway's log cannot be read, so what killed attempts have spent is not counted: {error}"
@@ -23,13 +23,13 @@ pub(crate) fn so_far(paths: &RunPaths, run: &RunFile) -> Accounts {
         let journal = Journal::read(&state).unwrap_or_default();
         let known = journal.after.map_or(journal.before.spent, |after| after.known.spent);
         let logged = counted.episodes.get(&planned.name).copied().unwrap_or_default();
-        episodes.insert(planned.name.clone(), larger(known, logged));
+        episodes.insert(planned.name.clone(), larger_account(known, logged));
     }
-    Accounts { run: larger(run.spent, counted.run), episodes, is_answered: counted.is_answered }
+    Accounts { run: larger_account(run.spent, counted.run), episodes, is_answered: counted.is_answered }
 }
 
 /// The account that knows of more; seconds are only in the written one.
-fn larger(written: Spent, logged: Spent) -> Spent {
+fn larger_account(written: Spent, logged: Spent) -> Spent {
     let known = |spent: &Spent| (spent.requests, spent.unmetered, spent.reported_tokens());
     let more = known(&logged) > known(&written);
     let account = if more { Spent { seconds: written.seconds, ..logged } } else { written };

@@ -1,6 +1,6 @@
 //! The call of an agent: its command, its container, and its results.
 
-pub(crate) mod chosen;
+pub(crate) mod harness_choice;
 mod task;
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::blocking::blocking;
 use crate::folders::{self, Folders};
 use crate::run_context::{RunConnections, RunContext};
 use crate::settings::{EndpointSettings, RunSettings};
-use crate::spending::plus;
+use crate::spending::sum;
 use crate::state::SessionState;
 use crate::status::Status;
 
@@ -243,7 +243,7 @@ pub(crate) async fn call(
     let seen = attempt.as_ref().map(gateway::Attempt::close);
     if let Some(seen) = &seen {
         // Includes the last answers. Shown while the tests run.
-        write_spending(status, plus(known.spent, seen.spent)).await;
+        write_spending(status, sum(known.spent, seen.spent)).await;
     }
     let stop_reason = seen.as_ref().map_or(late, |seen| seen.stop_reason.clone());
     // An attempt that a budget of the run cuts off is recorded, not dropped.
@@ -319,7 +319,7 @@ async fn spending(
     let Some(attempt) = attempt else { return std::future::pending().await };
     loop {
         tokio::time::sleep(SPENDING_INTERVAL).await;
-        write_spending(status, plus(before, attempt.spent())).await;
+        write_spending(status, sum(before, attempt.spent())).await;
     }
 }
 

@@ -107,8 +107,8 @@ fn silent_end(called: &AgentCall) -> String {
 
 /// The end by a budget. The budget of an attempt is part of the task, so an agent that used it up has failed. The budgets of
 /// an episode and the run only limit the observation, and are not attributed to the agent.
-pub(crate) fn budget_spent(over: &StopReason) -> AgentEnd {
-    let (reason, message) = match over {
+pub(crate) fn budget_spent(stop_reason: &StopReason) -> AgentEnd {
+    let (reason, message) = match stop_reason {
         StopReason::Budget { scope, limit } => {
             let (reason, owner) = match scope {
                 Scope::Attempt => (EndReason::AttemptBudget, "attempt"),
@@ -139,7 +139,7 @@ pub(crate) fn reached(called: &AgentCall) -> Result<(), Unrecorded> {
 }
 
 /// The end of an attempt that is given up because of something outside.
-pub(crate) fn given_up(reason: EndReason, message: &str) -> AgentEnd {
+pub(crate) fn end_from_outside(reason: EndReason, message: &str) -> AgentEnd {
     let kind = if reason == EndReason::Endpoint { "EndpointError" } else { "EnvironmentError" };
     AgentEnd { reason: Some(reason), exception: Some(exception(kind, message)) }
 }
@@ -156,13 +156,16 @@ mod tests {
 
     #[test]
     fn time_that_the_endpoint_took_is_attributed_to_the_endpoint() {
-        let over = budget(Scope::Attempt, "seconds");
+        let budget_end = budget(Scope::Attempt, "seconds");
         let waited = called(EndReason::AgentTimeout, false, Some("429"), false);
         assert!(
-            matches!(agent_end(&waited, Some(&over), 60, true), Err(Unrecorded::Endpoint(cause)) if cause == "429")
+            matches!(agent_end(&waited, Some(&budget_end), 60, true), Err(Unrecorded::Endpoint(cause)) if cause == "429")
         );
         let worked = called(EndReason::AgentTimeout, false, None, false);
-        assert_eq!(agent_end(&worked, Some(&over), 60, true).unwrap().reason, Some(EndReason::AttemptBudget));
+        assert_eq!(
+            agent_end(&worked, Some(&budget_end), 60, true).unwrap().reason,
+            Some(EndReason::AttemptBudget)
+        );
     }
 
     /// A harness that ends itself a little before the limit does not say why it was late.

@@ -181,7 +181,7 @@ impl Attempt<'_> {
     }
 
     /// Records an attempt that is given up, with what its agent left before something outside ended it.
-    pub(crate) async fn given_up(
+    pub(crate) async fn record_given_up(
         &self,
         untested: UntestedAttempt,
         end: AgentEnd,

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use crate::agent::chosen::{Agent, load};
+use crate::agent::harness_choice::{Agent, load};
 use crate::blocking::blocking;
 use crate::control::ControlRequest;
 use crate::disk::{self, Durability};
-use crate::run::Ready;
+use crate::run::PreparedRun;
 use crate::scenarios::Scenarios;
 use crate::settings::{RunSettings, SettingsError};
 use crate::state::{Lock, RunFile, RunHarness, RunPaths};
@@ -14,7 +14,7 @@ use crate::{Finish, OnEvent, RunError, control, kill_points, run};
 
 /// Begins a run.
 pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Result<Finish, RunError> {
-    absolute(&mut settings)?;
+    make_paths_absolute(&mut settings)?;
     let (ready, harness) = blocking(move || {
         // A person chose it: it may be reached through links.
         settings.harness_file = settings.harness_file.as_deref().map(files::beneath::resolved);
@@ -24,7 +24,7 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
         if is_taken(&paths.results) {
             return Err(RunError::FolderTaken { path: paths.results });
         }
-        disk::folder(&paths.own())?;
+        disk::folder(&paths.stamina_folder())?;
         let lock = Lock::take(&paths)?;
         // Another begin may have been quicker.
         if is_taken(&paths.results) {
@@ -49,7 +49,7 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
             disk::write(&paths.harness_file(), text.as_bytes(), Durability::Synced)?;
         }
         run.write(&paths)?;
-        Ok((Ready { paths, run, scenarios, lock }, harness))
+        Ok((PreparedRun { paths, run, scenarios, lock }, harness))
     })
     .await?;
     kill_points::point("run begun");
@@ -59,14 +59,14 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
 /// Removes what lies beside the lock: of a begin that was killed, or of somebody who prepared the folder. Sessions, workspaces and
 /// spending in it would become those of the new run.
 fn fresh_records(paths: &RunPaths) -> Result<(), RunError> {
-    let own = paths.own();
-    let wrong = |error: std::io::Error| disk::error_at(&own, error);
-    for (name, _) in files::beneath::list_folder(&own).map_err(wrong)? {
+    let folder = paths.stamina_folder();
+    let wrong = |error: std::io::Error| disk::error_at(&folder, error);
+    for (name, _) in files::beneath::list_folder(&folder).map_err(wrong)? {
         if name != "lock" {
-            crate::copy::remove(&own.join(name)).map_err(wrong)?;
+            crate::copy::remove(&folder.join(name)).map_err(wrong)?;
         }
     }
-    disk::folder(&own.join("episodes"))?;
+    disk::folder(&folder.join("episodes"))?;
     fresh_gateway_folder(paths)
 }
 
@@ -78,13 +78,13 @@ pub(crate) fn fresh_gateway_folder(paths: &RunPaths) -> Result<(), RunError> {
 }
 
 /// Paths that hold wherever it is gone on from.
-fn absolute(settings: &mut RunSettings) -> Result<(), RunError> {
-    let whole = |path: &Path| std::path::absolute(path).map_err(|error| disk::error_at(path, error));
-    settings.output_dir = whole(&settings.output_dir)?;
-    settings.scenarios_dir = settings.scenarios_dir.as_deref().map(whole).transpose()?;
-    settings.harness_file = settings.harness_file.as_deref().map(whole).transpose()?;
+fn make_paths_absolute(settings: &mut RunSettings) -> Result<(), RunError> {
+    let absolute = |path: &Path| std::path::absolute(path).map_err(|error| disk::error_at(path, error));
+    settings.output_dir = absolute(&settings.output_dir)?;
+    settings.scenarios_dir = settings.scenarios_dir.as_deref().map(absolute).transpose()?;
+    settings.harness_file = settings.harness_file.as_deref().map(absolute).transpose()?;
     if let Some(tasks) = &mut settings.tasks {
-        tasks.folder = whole(&tasks.folder)?;
+        tasks.folder = absolute(&tasks.folder)?;
     }
     Ok(())
 }

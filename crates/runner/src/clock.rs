@@ -21,7 +21,7 @@ pub(crate) struct Stopwatch {
 
 impl Stopwatch {
     /// Continues from earlier seconds.
-    pub(crate) fn after(seconds: f64) -> Self {
+    pub(crate) fn from_seconds(seconds: f64) -> Self {
         let before = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or_default();
         Self { before, ..Self::default() }
     }
@@ -58,14 +58,14 @@ mod tests {
         let begin = Instant::now();
         let at = |seconds| begin + Duration::from_secs(seconds);
         let is = |watch: &Stopwatch, now, seconds: f64| (watch.seconds(now) - seconds).abs() < 1e-9;
-        let mut watch = Stopwatch::after(100.0);
+        let mut watch = Stopwatch::from_seconds(100.0);
         watch.begin(at(0));
         watch.begin(at(10));
         watch.rest(at(30));
         assert!(is(&watch, at(40), 140.0));
         watch.rest(at(50));
         // What a record says of earlier parts may be as much as there is.
-        let mut endless = Stopwatch::after(18_446_744_073_709_549_568.0);
+        let mut endless = Stopwatch::from_seconds(18_446_744_073_709_549_568.0);
         endless.begin(at(0));
         assert!(endless.seconds(at(4000)) > 1e19);
         endless.rest(at(4000));

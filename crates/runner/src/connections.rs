@@ -30,7 +30,7 @@ pub(crate) async fn swept(settings: &RunSettings, paths: &RunPaths) -> Result<Co
             tracing::warn!(%error, "what crashed runs have left cannot be removed");
         }
     } else {
-        let state = paths.own().join("state");
+        let state = paths.stamina_folder().join("state");
         blocking(move || {
             end_orphans(&state);
             Ok(())
@@ -47,7 +47,7 @@ pub(crate) async fn clear(containers: &Containers, run: &str, paths: &RunPaths) 
         tracing::warn!("the run's containers could not be cleared: {error}");
     }
     let folder = paths.gateway_folder();
-    if let Err(error) = crate::disk::briefly(|| crate::copy::remove(&folder)) {
+    if let Err(error) = crate::disk::block_briefly(|| crate::copy::remove(&folder)) {
         tracing::warn!("the gateway's socket could not be removed: {error}");
     }
 }
@@ -82,7 +82,7 @@ pub(crate) async fn open(
     let gateway = match blocking(move || upstream(&run_settings)).await? {
         None => None,
         Some(upstream) => {
-            let hidden = secrets::Scrub::new(&secrets::forwarded(settings), settings).hidden();
+            let hidden = secrets::Scrub::new(&secrets::forwarded(settings), settings).hidden_values();
             let (spent, episodes, is_run_answered) = match before {
                 EarlierSpending::Spent(accounts) => {
                     (accounts.run, accounts.episodes.clone(), accounts.is_answered)

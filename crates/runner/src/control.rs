@@ -53,9 +53,9 @@ fn parsed(folder: &Path) -> Result<serde_json::Result<ControlRequest>, RunError>
 
 /// Changes the request. Other changes at the same time, in this process or another, wait, so none is lost. Blocks.
 pub fn change(folder: &Path, change: impl FnOnce(&mut ControlRequest)) -> Result<(), RunError> {
-    let at = RunPaths::new(folder).own().join("control.lock");
-    let wrong = |error: std::io::Error| disk::error_at(&at, error);
-    let lock = beneath::open_file(&at, OFlags::WRONLY | OFlags::CREATE).map_err(wrong)?;
+    let path = RunPaths::new(folder).stamina_folder().join("control.lock");
+    let wrong = |error: std::io::Error| disk::error_at(&path, error);
+    let lock = beneath::open_file(&path, OFlags::WRONLY | OFlags::CREATE).map_err(wrong)?;
     lock.lock().map_err(wrong)?;
     let mut control_request = read(folder)?;
     change(&mut control_request);
@@ -69,7 +69,7 @@ pub fn write(folder: &Path, control_request: &ControlRequest) -> Result<(), RunE
 }
 
 fn path(folder: &Path) -> std::path::PathBuf {
-    RunPaths::new(folder).own().join("control.json")
+    RunPaths::new(folder).stamina_folder().join("control.json")
 }
 
 #[cfg(test)]

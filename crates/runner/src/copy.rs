@@ -3,7 +3,7 @@
 //! Everything is opened beneath an open folder without following links. Links are copied as links; devices, pipes and
 //! sockets are left out; holes of files stay holes; owner (for the root of a host), mode without set-user-id, and time
 //! are kept. A folder or file that its owner locked (mode 000, 644) is unlocked, since it is the same owner. What lies deeper than
-//! [`DEEPEST`] folders is left out and counted.
+//! [`DEEPEST_LEVEL`] folders is left out and counted.
 
 #[cfg(test)]
 mod tests;
@@ -24,14 +24,14 @@ use rustix::io::Errno;
 use sandbox::snapshot::{open_file, open_folder};
 
 /// Folders in folders: as deep as containers may make them. Each takes two open files while it is copied.
-const DEEPEST: u32 = sandbox::snapshot::DEPTH as u32;
+const DEEPEST_LEVEL: u32 = sandbox::snapshot::DEPTH as u32;
 
 /// How many of the files and folders that are left out are named.
-pub(crate) const NAMED: usize = 20;
+pub(crate) const MOST_NAMED: usize = 20;
 
 /// So deep that nobody but a mischievous agent builds it. From here on a copy or a removal waits until no other one is as
 /// deep: each folder on the way takes open files, and those of many episodes at once would be more than a process may have.
-const DEEP: u32 = 32;
+const DEEP_LEVEL: u32 = 32;
 
 /// Held by whoever is deep.
 static DIVING: Mutex<()> = Mutex::new(());
@@ -39,7 +39,7 @@ static DIVING: Mutex<()> = Mutex::new(());
 /// Waits for its turn where it gets deep; nothing elsewhere. Held until it is out of there again.
 pub(crate) fn dive(depth: u32) -> Option<MutexGuard<'static, ()>> {
     // What a panicking holder left is nothing but the lock.
-    (depth == DEEP).then(|| model::lock(&DIVING))
+    (depth == DEEP_LEVEL).then(|| model::lock(&DIVING))
 }
 
 /// Lets this process have as many open files as the system allows it: copies of deep trees of several episodes at once need
@@ -83,7 +83,7 @@ pub(crate) struct CopyReport {
     pub(crate) bytes: u64,
     /// Files and folders that were left out because of the bounds or of what they are; a folder with what is in it is one.
     pub(crate) left_out: u64,
-    /// Their paths in the folder, at most [`NAMED`], with a slash after a folder.
+    /// Their paths in the folder, at most [`MOST_NAMED`], with a slash after a folder.
     pub(crate) named: Vec<Vec<u8>>,
 }
 
@@ -91,7 +91,7 @@ impl CopyReport {
     /// Counts something that is left out, and names it while there are few.
     pub(crate) fn leave_out(&mut self, path: impl FnOnce() -> Vec<u8>) {
         self.left_out += 1;
-        if self.named.len() < NAMED {
+        if self.named.len() < MOST_NAMED {
             self.named.push(path());
         }
     }
@@ -156,7 +156,7 @@ impl Work<'_> {
                 Err(error) => return Err(error.into()),
             };
             let kind = FileType::from_raw_mode(stat.st_mode as RawMode);
-            let is_named = |without: &&str| without.as_bytes() == name.to_bytes();
+            let is_named = |excluded: &&str| excluded.as_bytes() == name.to_bytes();
             if kind == FileType::Directory && self.bounds.without.iter().any(is_named) {
                 continue;
             }
@@ -198,7 +198,7 @@ impl Work<'_> {
         stat: &rustix::fs::Stat,
         depth: u32,
     ) -> io::Result<bool> {
-        if depth >= DEEPEST {
+        if depth >= DEEPEST_LEVEL {
             return Ok(false);
         }
         let _turn = dive(depth);
@@ -263,14 +263,14 @@ impl Work<'_> {
 /// Copies the parts of a file that hold something.
 fn content(source: &OwnedFd, target: &OwnedFd, size: u64) -> io::Result<()> {
     ftruncate(target, size)?;
-    let mut at = 0;
-    while at < size {
-        let begin = match seek(source, SeekFrom::Data(at)) {
+    let mut offset = 0;
+    while offset < size {
+        let begin = match seek(source, SeekFrom::Data(offset)) {
             Ok(begin) => begin,
             // The rest is a hole.
             Err(Errno::NXIO) => return Ok(()),
             // A file system without holes.
-            Err(Errno::INVAL) => at,
+            Err(Errno::INVAL) => offset,
             Err(error) => return Err(error.into()),
         };
         let end = seek(source, SeekFrom::Hole(begin)).unwrap_or(size).min(size);
@@ -282,7 +282,7 @@ fn content(source: &OwnedFd, target: &OwnedFd, size: u64) -> io::Result<()> {
                 match rustix::fs::copy_file_range(source, Some(&mut from), target, Some(&mut to), most) {
                     Ok(count) => count,
                     Err(Errno::XDEV | Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP | Errno::PERM) => {
-                        by_hand(source, target, done, most.min(1 << 20))?
+                        copy_by_hand(source, target, done, most.min(1 << 20))?
                     }
                     Err(Errno::INTR) => continue,
                     Err(error) => return Err(error.into()),
@@ -292,17 +292,17 @@ fn content(source: &OwnedFd, target: &OwnedFd, size: u64) -> io::Result<()> {
             }
             done += count as u64;
         }
-        at = end.max(begin + 1);
+        offset = end.max(begin + 1);
     }
     Ok(())
 }
 
-fn by_hand(source: &OwnedFd, target: &OwnedFd, at: u64, most: usize) -> io::Result<usize> {
+fn copy_by_hand(source: &OwnedFd, target: &OwnedFd, offset: u64, most: usize) -> io::Result<usize> {
     let mut buffer = vec![0; most];
-    let count = rustix::io::pread(source, &mut buffer, at)?;
+    let count = rustix::io::pread(source, &mut buffer, offset)?;
     let mut done = 0;
     while done < count {
-        done += rustix::io::pwrite(target, &buffer[done..count], at + done as u64)?;
+        done += rustix::io::pwrite(target, &buffer[done..count], offset + done as u64)?;
     }
     Ok(count)
 }
@@ -357,7 +357,7 @@ fn remove_beneath(
         if matches!(inner.to_bytes(), b"." | b"..") {
             continue;
         }
-        if depth >= DEEPEST && entry.file_type() == FileType::Directory {
+        if depth >= DEEPEST_LEVEL && entry.file_type() == FileType::Directory {
             raised.count += 1;
             let place = std::ffi::CString::new(format!(".raised-{}-{}", std::process::id(), raised.count))?;
             let _ = fchmod(&folder, Mode::RWXU);

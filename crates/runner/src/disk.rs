@@ -93,7 +93,7 @@ pub(crate) fn write_json<T: serde::Serialize>(
 
 /// Reads a folder that somebody else may have prepared, or whose file system may be out of reach: an error where there is no
 /// answer within [`files::deadline::LIMIT`].
-pub(crate) fn within_limit<T: Send + 'static>(
+pub(crate) fn read_within_limit<T: Send + 'static>(
     folder: &Path,
     read: impl FnOnce(&Path) -> T + Send + 'static,
 ) -> Result<T, RunError> {
@@ -103,7 +103,7 @@ pub(crate) fn within_limit<T: Send + 'static>(
 
 /// Does something short with a disk, in the middle of async code: others go on on another thread meanwhile. What takes long
 /// has a thread of its own ([`crate::blocking::blocking`]).
-pub(crate) fn briefly<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn block_briefly<T>(work: impl FnOnce() -> T) -> T {
     use tokio::runtime::{Handle, RuntimeFlavor};
     match Handle::try_current() {
         Ok(runtime) if runtime.runtime_flavor() == RuntimeFlavor::MultiThread => {

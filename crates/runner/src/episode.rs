@@ -92,7 +92,7 @@ pub(crate) async fn play(context: Arc<RunContext>, planned: PlannedEpisode) -> R
         return Ok(EpisodeEnd::Unfinished);
     }
     episode.status.begin();
-    let ended = episode.turns().await;
+    let ended = episode.play_turns().await;
     // What stays is removed with the run, which finds it by its labels.
     if let Err(error) = context.connections().await.containers.release(&episode.owner).await {
         tracing::warn!(%error, episode = episode.owner.episode, "its relay to the gateway could not be removed");
@@ -106,14 +106,14 @@ pub(crate) async fn play(context: Arc<RunContext>, planned: PlannedEpisode) -> R
 
 impl Episode<'_> {
     /// Runs all remaining turns.
-    async fn turns(&mut self) -> Result<EpisodeEnd, RunError> {
+    async fn play_turns(&mut self) -> Result<EpisodeEnd, RunError> {
         if let Some((turn, attempt)) = self.trajectory.last()
             && reopen::is_cut_off_by_budget(&self.trajectory)
             && let Err(blocked) = self.may_begin(turn, attempt).await
         {
             return self.end_blocked(blocked).await;
         }
-        let first = match self.after_last() {
+        let first = match self.next_action() {
             // The episode was left between its last attempt and its end.
             Some(NextAction::EndEpisode(reason)) => return self.end_episode(reason, None).await,
             Some(NextAction::NextTurn) => self.trajectory.current.as_ref().map_or(1, |turn| turn.turn + 1),
@@ -126,7 +126,7 @@ impl Episode<'_> {
             let data = match self.begin_turn(turn).await {
                 Ok(data) => Arc::new(data),
                 // Damage in one scenario does not end the others.
-                Err(RunError::Pack(error)) => return self.unreadable(turn, &error).await,
+                Err(RunError::Pack(error)) => return self.end_unreadable_turn(turn, &error).await,
                 Err(error) => return Err(error),
             };
             loop {
@@ -165,23 +165,23 @@ impl Episode<'_> {
     }
 
     /// What follows the last recorded attempt; `None` without one.
-    fn after_last(&self) -> Option<NextAction> {
+    fn next_action(&self) -> Option<NextAction> {
         let turn = self.trajectory.current.as_ref()?;
         let last = turn.attempts.last()?;
         Some(match last.verdict {
-            Verdict::Passed if turn.turn == self.planned.turns => NextAction::EndEpisode(self.whole_reason()),
+            Verdict::Passed if turn.turn == self.planned.turns => NextAction::EndEpisode(self.final_reason()),
             Verdict::Passed => NextAction::NextTurn,
             Verdict::Unfinished => NextAction::EndEpisode(last.end_reason.unwrap_or(EndReason::Unfinished)),
             _ if last.attempt < self.context.settings.attempt_limit => NextAction::Retry,
             _ if self.context.settings.fail_stop => {
                 NextAction::EndEpisode(last.end_reason.unwrap_or(EndReason::TestsFailed))
             }
-            _ if turn.turn == self.planned.turns => NextAction::EndEpisode(self.whole_reason()),
+            _ if turn.turn == self.planned.turns => NextAction::EndEpisode(self.final_reason()),
             _ => NextAction::NextTurn,
         })
     }
 
-    fn whole_reason(&self) -> EndReason {
+    fn final_reason(&self) -> EndReason {
         if self.trajectory.stamina() == self.planned.turns {
             EndReason::PassedAll
         } else {
@@ -281,7 +281,7 @@ impl Episode<'_> {
             .and_then(|turn| turn.attempts.last())
             .is_some_and(|last| last.verdict == Verdict::Unfinished);
         // A turn that is retried is not decided.
-        if cut_off || current.is_some() && matches!(self.after_last(), Some(NextAction::Retry)) {
+        if cut_off || current.is_some() && matches!(self.next_action(), Some(NextAction::Retry)) {
             cells.pop();
         }
         cells
@@ -334,7 +334,7 @@ impl Episode<'_> {
         keep_score(self.context, self.planned, &self.trajectory);
         self.context.tell_attempt(&self.planned.name, turn, &record, own_seconds);
         self.context.tell_spent(spent_budget.clone()).await;
-        let next = self.after_last().unwrap_or(NextAction::Retry);
+        let next = self.next_action().unwrap_or(NextAction::Retry);
         // After the last turn has passed, no budget can cut anything off.
         let is_done = matches!(next, NextAction::EndEpisode(EndReason::PassedAll));
         if !is_done && matches!(spent_budget, Some(StopReason::Budget { scope: Scope::Episode, .. })) {
@@ -382,7 +382,7 @@ impl Episode<'_> {
     }
 
     /// Ends an episode with an unreadable turn. It is not attributed to the agent, and a resume tries again.
-    async fn unreadable(&mut self, turn: u32, error: &PackError) -> Result<EpisodeEnd, RunError> {
+    async fn end_unreadable_turn(&mut self, turn: u32, error: &PackError) -> Result<EpisodeEnd, RunError> {
         let message = self.context.scrub.text(&format!("Turn {turn} cannot be read. {error}"));
         tracing::warn!("{}: {message}", self.planned.name);
         self.end_episode(EndReason::Environment, Some(exception("PackError", &message))).await
@@ -401,7 +401,7 @@ impl Episode<'_> {
         self.trajectory = self.with_trajectory(Trajectory::write).await?;
         kill_points::point("episode ended");
         let cells = self.cells();
-        self.status.rest();
+        self.status.stop_clocks();
         self.status.set(|shown| {
             shown.phase = Phase::Over;
             shown.cells = cells;
@@ -415,7 +415,7 @@ impl Episode<'_> {
 
     /// The run ends before the episode. Its trajectory says why, until a resume.
     async fn leave(&mut self) -> Result<(), RunError> {
-        self.status.rest();
+        self.status.stop_clocks();
         self.status.set(|shown| {
             shown.phase = Phase::Queued;
             shown.now = None;

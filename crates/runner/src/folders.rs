@@ -70,7 +70,7 @@ impl Folders {
     }
 
     /// As it was before the attempt of the label.
-    pub(crate) fn before(&self) -> Volumes {
+    pub(crate) fn volumes_before(&self) -> Volumes {
         self.volumes("before")
     }
 
@@ -87,7 +87,7 @@ impl Folders {
         copy::remove(&part).map_err(wrong)?;
         copy::remove(&old).map_err(wrong)?;
         kill_points::point("snapshot begun");
-        whole(&part, || {
+        make_or_remove(&part, || {
             copy_both(&self.live(), &self.volumes("before.part")).map_err(wrong)?;
             disk::write_json(&part.join("label.json"), &label, Durability::Buffered)
         })?;
@@ -105,8 +105,8 @@ impl Folders {
         let part = self.path_of("live.part");
         let wrong = |error: io::Error| disk::error_at(&part, error);
         copy::remove(&part).map_err(wrong)?;
-        whole(&part, || {
-            copy_both(&self.before(), &self.volumes("live.part")).map_err(wrong)?;
+        make_or_remove(&part, || {
+            copy_both(&self.volumes_before(), &self.volumes("live.part")).map_err(wrong)?;
             disk::create(&part.join("complete")).map(drop).map_err(wrong)
         })?;
         kill_points::point("restored aside");
@@ -137,7 +137,7 @@ impl Folders {
         let wrong = |error: io::Error| disk::error_at(&served, error);
         copy::remove(&served).map_err(wrong)?;
         let volumes = self.volumes("served");
-        whole(&served, || copy_both(&self.live(), &volumes).map_err(wrong))?;
+        make_or_remove(&served, || copy_both(&self.live(), &volumes).map_err(wrong))?;
         Ok(volumes)
     }
 
@@ -150,7 +150,8 @@ impl Folders {
     /// Whether a file of the workspace differs from before the attempt: names, kinds, sizes and times.
     pub(crate) fn changed(&self) -> bool {
         let opened = |path: &Path| beneath::open_folder(path).ok();
-        let (Some(before), Some(live)) = (opened(&self.before().workspace), opened(&self.live().workspace))
+        let (Some(before), Some(live)) =
+            (opened(&self.volumes_before().workspace), opened(&self.live().workspace))
         else {
             return true;
         };
@@ -173,7 +174,7 @@ impl Folders {
 
 /// Makes a copy, or leaves nothing of it: on a full disk its part would take the room in which it is written down how the run
 /// ended.
-fn whole(copy: &Path, make: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
+fn make_or_remove(copy: &Path, make: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
     make().inspect_err(|_| {
         if let Err(error) = copy::remove(copy) {
             tracing::warn!("{}: what was copied of it cannot be removed: {error}", copy.display());
@@ -189,16 +190,16 @@ fn copy_both(from: &Volumes, to: &Volumes) -> io::Result<()> {
 
 /// Whether two folders have the same names, kinds, sizes, times and links in them, `left` entries at most. Every step goes through
 /// the handles of the folders above it, and no link is followed; what cannot be looked at is not the same.
-fn are_same_folders(one: BorrowedFd<'_>, other: BorrowedFd<'_>, left: &mut u32, depth: u32) -> bool {
-    let (Some(mine), Some(theirs)) = (entries(one), entries(other)) else { return false };
+fn are_same_folders(first: BorrowedFd<'_>, second: BorrowedFd<'_>, left: &mut u32, depth: u32) -> bool {
+    let (Some(first_entries), Some(second_entries)) = (entries(first), entries(second)) else { return false };
     // What a copy leaves out is no difference.
     let is_copied =
         |stat: &Stat| matches!(kind(stat), FileType::Directory | FileType::RegularFile | FileType::Symlink);
-    let theirs: Vec<_> = theirs.into_iter().filter(|(_, stat)| is_copied(stat)).collect();
-    if mine.len() != theirs.len() || depth > 100 {
+    let second_entries: Vec<_> = second_entries.into_iter().filter(|(_, stat)| is_copied(stat)).collect();
+    if first_entries.len() != second_entries.len() || depth > 100 {
         return false;
     }
-    mine.into_iter().zip(theirs).all(|((name, stat), (other_name, other_stat))| {
+    first_entries.into_iter().zip(second_entries).all(|((name, stat), (other_name, other_stat))| {
         *left = left.saturating_sub(1);
         if *left == 0 || name != other_name || kind(&stat) != kind(&other_stat) {
             return false;
@@ -206,16 +207,16 @@ fn are_same_folders(one: BorrowedFd<'_>, other: BorrowedFd<'_>, left: &mut u32, 
         if kind(&stat) == FileType::Directory {
             let _turn = copy::dive(depth);
             let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-            let folder = |at: BorrowedFd<'_>| openat(at, name.as_c_str(), flags, Mode::empty()).ok();
-            let (Some(mine), Some(theirs)) = (folder(one), folder(other)) else { return false };
-            return are_same_folders(mine.as_fd(), theirs.as_fd(), left, depth + 1);
+            let folder = |parent: BorrowedFd<'_>| openat(parent, name.as_c_str(), flags, Mode::empty()).ok();
+            let (Some(first), Some(second)) = (folder(first), folder(second)) else { return false };
+            return are_same_folders(first.as_fd(), second.as_fd(), left, depth + 1);
         }
         if stat.st_size != other_stat.st_size {
             return false;
         }
         if kind(&stat) == FileType::Symlink {
-            let link = |at: BorrowedFd<'_>| readlinkat(at, name.as_c_str(), Vec::new()).ok();
-            return link(one) == link(other);
+            let link = |parent: BorrowedFd<'_>| readlinkat(parent, name.as_c_str(), Vec::new()).ok();
+            return link(first) == link(second);
         }
         (stat.st_mtime, stat.st_mtime_nsec) == (other_stat.st_mtime, other_stat.st_mtime_nsec)
     })
@@ -449,7 +450,7 @@ mod tests {
         folders.make().unwrap();
         fs::write(folders.live().workspace.join("a"), "1").unwrap();
         folders.keep(Label { turn: 1, attempt: 1 }).unwrap();
-        copy_both(&folders.before(), &folders.volumes("live.part")).unwrap();
+        copy_both(&folders.volumes_before(), &folders.volumes("live.part")).unwrap();
         fs::write(folders.path_of("live.part/complete"), "").unwrap();
         copy::remove(&folders.path_of("live")).unwrap();
         let again = Folders::new(room.path().join("s"));

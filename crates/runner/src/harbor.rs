@@ -79,7 +79,7 @@ pub struct TaskImage {
 ///
 /// Errors: the folder or zip cannot be opened, or holds no task.
 pub fn tasks(path: &Path, settings: &RunSettings) -> Result<Vec<TaskPreview>, RunError> {
-    Ok(Tasks::open(path)?.seen(settings))
+    Ok(Tasks::open(path)?.previews(settings))
 }
 
 /// The images of some tasks of a folder or zip. Tasks count from 0. Blocks.

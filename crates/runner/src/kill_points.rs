@@ -25,8 +25,8 @@ pub(crate) fn point(name: &'static str) {
     if let Some(file) = given("STAMINA_COUNT_TO") {
         let _ = std::fs::write(file, all.to_string());
     }
-    let Some(at) = given("STAMINA_KILL_AT") else { return };
-    if at == all.to_string() || at == format!("{name}:{of_name}") {
+    let Some(point) = given("STAMINA_KILL_AT") else { return };
+    if point == all.to_string() || point == format!("{name}:{of_name}") {
         if let Some(file) = given("STAMINA_KILLED_TO") {
             let _ = std::fs::write(file, name);
         }

@@ -304,7 +304,7 @@ pub fn remove_folder(path: &std::path::Path) -> std::io::Result<()> {
 pub fn remove_run(folder: &std::path::Path) -> Result<(), RunError> {
     let paths = state::RunPaths::new(folder);
     // Held until everything is removed, so that no process begins or resumes the run meanwhile.
-    let held = if paths.own().is_dir() { Some(state::Lock::take_over(&paths)?) } else { None };
+    let held = if paths.stamina_folder().is_dir() { Some(state::Lock::take_over(&paths)?) } else { None };
     let removed = remove_folder(folder).map_err(|error| disk::error_at(folder, error));
     drop(held);
     removed

@@ -194,7 +194,7 @@ pub struct AgentLog {
 /// What the log of an episode's agent holds now.
 pub fn agent_log(folder: &Path, episode: &str) -> AgentLog {
     let episode = episode.to_owned();
-    let read = disk::within_limit(folder, move |folder| {
+    let read = disk::read_within_limit(folder, move |folder| {
         EpisodeFile::read(&RunPaths::new(folder).episode_file(&episode))
     });
     read.flatten().ok().flatten().map_or_else(AgentLog::default, |file| file.log)
@@ -222,18 +222,18 @@ pub fn is_resumable(reason: model::EndReason) -> bool {
 
 /// Reads a run's folder. Blocks; an error where its file system does not answer within [`files::deadline::LIMIT`].
 pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
-    let (paths, run) = disk::within_limit(folder, |folder| {
+    let (paths, run) = disk::read_within_limit(folder, |folder| {
         let paths = RunPaths::new(folder);
         let run = RunFile::read(&paths)?;
         Ok::<_, RunError>((paths, run))
     })??;
     // The file system answers; the records of thousands of episodes may take longer.
     let living = run.finish.is_none() && !is_left(&paths, &run);
-    Ok(shown(&paths, run, living))
+    Ok(live_run(&paths, run, living))
 }
 
 /// The state of a run, whether a process runs it or not.
-pub(crate) fn shown(paths: &RunPaths, run: RunFile, living: bool) -> LiveRun {
+pub(crate) fn live_run(paths: &RunPaths, run: RunFile, living: bool) -> LiveRun {
     let mut problems = Problems::default();
     let control_request = crate::control::read_valid(&paths.results).unwrap_or_else(|error| {
         problems.add("control.json", &error);
@@ -266,7 +266,7 @@ pub(crate) fn shown(paths: &RunPaths, run: RunFile, living: bool) -> LiveRun {
                 continue;
             }
         };
-        let Some(EpisodeFile { mut shown, at, .. }) = file else {
+        let Some(EpisodeFile { mut shown, at: time, .. }) = file else {
             // Each episode of a run that is over has had a file.
             let phase = if run.finish == Some(crate::Finish::Finished) {
                 problems.add_missing(&format!("episodes/{}.json", planned.name));
@@ -279,13 +279,13 @@ pub(crate) fn shown(paths: &RunPaths, run: RunFile, living: bool) -> LiveRun {
         };
         shown.turns = planned.turns;
         // The runner's times compare as texts.
-        let request = last_request.get(planned.name.as_str()).map(|at| (*at).to_owned());
+        let request = last_request.get(planned.name.as_str()).map(|time| (*time).to_owned());
         shown.last_event_at = shown.last_event_at.max(request);
         last_sign = last_sign.max(shown.last_event_at.clone());
         // An episode may wait for the endpoint before it begins.
         let played = shown.turn > 0 && !matches!(shown.phase, Phase::Queued | Phase::Over | Phase::Paused);
         if living && played {
-            shown.seconds += clock::seconds_since(&at).unwrap_or(0.0);
+            shown.seconds += clock::seconds_since(&time).unwrap_or(0.0);
         }
         if !living && shown.phase != Phase::Over {
             shown.phase = Phase::Queued;
@@ -341,10 +341,10 @@ pub struct UnpassedAttempt {
 
 /// The last attempt of the first episode whose current turn is not passed.
 pub fn first_not_passed(folder: &Path) -> Option<UnpassedAttempt> {
-    disk::within_limit(folder, |folder| not_passed(&RunPaths::new(folder))).ok()?
+    disk::read_within_limit(folder, |folder| find_not_passed(&RunPaths::new(folder))).ok()?
 }
 
-fn not_passed(paths: &RunPaths) -> Option<UnpassedAttempt> {
+fn find_not_passed(paths: &RunPaths) -> Option<UnpassedAttempt> {
     let episodes = RunFile::read(paths).ok()?.episodes;
     episodes.iter().find_map(|planned| {
         let trajectory = crate::record::Trajectory::read(&paths.episode(&planned.name)).ok()??;

@@ -29,7 +29,7 @@ pub(crate) async fn wait_out_a_pause(context: &RunContext, status: &Status) -> b
         }
         if !paused {
             paused = true;
-            status.rest();
+            status.stop_clocks();
             status.phase(Phase::Paused, "paused");
         }
         tokio::time::sleep(PAUSE_CHECK_INTERVAL).await;
@@ -45,10 +45,10 @@ pub(crate) async fn check_budgets(
 ) -> Result<(), CannotStart> {
     match context.spent_budget_of_episode(status, episode).await {
         None => Ok(()),
-        Some(over @ StopReason::Budget { scope: Scope::Run, .. }) => {
-            context.end(Ending::Budget(over));
+        Some(stop_reason @ StopReason::Budget { scope: Scope::Run, .. }) => {
+            context.end(Ending::Budget(stop_reason));
             Err(CannotStart::RunEnds)
         }
-        Some(over) => Err(CannotStart::Budget(over)),
+        Some(stop_reason) => Err(CannotStart::Budget(stop_reason)),
     }
 }

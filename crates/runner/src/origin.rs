@@ -11,7 +11,7 @@ use std::path::Path;
 use serde::Serialize;
 use sha2::Digest as _;
 
-use crate::agent::chosen;
+use crate::agent::harness_choice;
 use crate::settings::{self, RunSettings};
 use crate::state::{MadeBy, PlannedEpisode, RunFile, RunHarness, RunPaths};
 use crate::{RunError, disk};
@@ -66,15 +66,15 @@ pub struct Record {
 
 /// Reads the record of the run that lies in a folder. Blocks, for at most [`files::deadline::LIMIT`].
 pub fn record(folder: &Path) -> Result<Record, RunError> {
-    disk::within_limit(folder, |folder| {
+    disk::read_within_limit(folder, |folder| {
         let paths = RunPaths::new(folder);
         let run = RunFile::read(&paths)?;
         settings::check_record(&run.settings)?;
         let kept = run.settings.harness_file.as_ref().map(|_| paths.harness_file());
-        let harness = chosen::load(&run.settings, kept.as_deref())?;
+        let harness = harness_choice::load(&run.settings, kept.as_deref())?;
         // What the record calls its harness is not what plays: that goes by the settings.
         let title = harness.title().to_owned();
-        let record = of_begun(&paths, &run, harness.text())?;
+        let record = begun_record(&paths, &run, harness.text())?;
         // Nor is its image, where a harness is copied into the images of tasks: that is the one of the harness itself.
         let image = if run.settings.tasks.is_some() { harness.image().to_owned() } else { record.image };
         Ok(Record { harness: title, image, ..record })
@@ -82,11 +82,15 @@ pub fn record(folder: &Path) -> Result<Record, RunError> {
 }
 
 /// The record of a run as this process holds it; `harness` is the text of the file that describes its harness.
-pub(crate) fn of_begun(paths: &RunPaths, run: &RunFile, harness: Option<&str>) -> Result<Record, RunError> {
+pub(crate) fn begun_record(
+    paths: &RunPaths,
+    run: &RunFile,
+    harness: Option<&str>,
+) -> Result<Record, RunError> {
     let scenarios: BTreeSet<u32> = run.episodes.iter().map(|planned| planned.scenario).collect();
     Ok(Record {
         scenarios: scenarios.into_iter().collect(),
-        identity: of_run(paths, run, harness)?,
+        identity: run_identity(paths, run, harness)?,
         settings: run.settings.clone(),
         harness: run.harness.title.clone(),
         image: run.harness.image.clone(),
@@ -99,7 +103,11 @@ pub fn identity(folder: &Path) -> Result<Identity, RunError> {
     record(folder).map(|record| record.identity)
 }
 
-pub(crate) fn of_run(paths: &RunPaths, run: &RunFile, harness: Option<&str>) -> Result<Identity, RunError> {
+pub(crate) fn run_identity(
+    paths: &RunPaths,
+    run: &RunFile,
+    harness: Option<&str>,
+) -> Result<Identity, RunError> {
     let mut settings = run.settings.clone();
     // The folder stands for it, by whatever way it was named.
     settings.output_dir = std::path::PathBuf::new();
@@ -134,7 +142,7 @@ mod tests {
     fn a_record_cannot_name_an_image_that_is_not_the_one_that_tasks_get() {
         let room = tempfile::tempdir().unwrap();
         let paths = RunPaths::new(room.path());
-        disk::folder(&paths.own()).unwrap();
+        disk::folder(&paths.stamina_folder()).unwrap();
         let values = ["agent=CODEX", "benchmark=HARBOR", "tasks=/t", "output_dir=x"].map(str::to_owned);
         let settings = settings::resolve(&[], &values).unwrap();
         let word = |word: &str| word.to_owned();
@@ -157,7 +165,7 @@ mod tests {
         let room = tempfile::tempdir().unwrap();
         let folder = room.path().join("run");
         let paths = RunPaths::new(&folder);
-        disk::folder(&paths.own()).unwrap();
+        disk::folder(&paths.stamina_folder()).unwrap();
         let values =
             ["agent=MOCK", "endpoint.mode=oracle", "use_docker=true", "output_dir=x"].map(str::to_owned);
         let settings = settings::resolve(&[], &values).unwrap();

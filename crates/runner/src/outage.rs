@@ -6,7 +6,7 @@
 //! **The rule.** After an episode was given up because of the endpoint, the next one sends a probe, as preflight does: a small
 //! request, at once and then with growing waits. The first answer lets all episodes begin. Without an answer in half an hour
 //! the run ends as failed; its other episodes are unchanged, and a resume continues them. In direct mode no probe is possible:
-//! there the run ends after [`IN_A_ROW`] consecutive episodes that ended so.
+//! there the run ends after [`MOST_CONSECUTIVE`] consecutive episodes that ended so.
 
 pub(crate) mod given_up;
 
@@ -22,9 +22,9 @@ use crate::run_context::{Ending, RunContext};
 use crate::status::Status;
 
 /// Most consecutive episodes that the endpoint may end in direct mode.
-const IN_A_ROW: u32 = 2;
+const MOST_CONSECUTIVE: u32 = 2;
 /// Most characters of an answer that are shown.
-const SHOWN: usize = 160;
+const SHOWN_CHARACTERS: usize = 160;
 
 /// The waits between two probes, and in all.
 #[derive(Debug, Clone, Copy)]
@@ -78,11 +78,11 @@ async fn answers(context: &RunContext, status: &Arc<Status>) -> bool {
         gateway::check_endpoint(upstream, route, model).await.map(drop).map_err(|error| error.message)
     };
     let show = |reason: &str, wait: Duration| {
-        let reason = model::one_line(&context.scrub.text(reason), SHOWN);
+        let reason = model::one_line(&context.scrub.text(reason), SHOWN_CHARACTERS);
         let text = format!("waits for the endpoint, which is asked again in {} s: {reason}", wait.as_secs());
         status.phase(Phase::Waiting, &text);
     };
-    match until_answered(WAITS, ask, show).await {
+    match ask_until_answered(WAITS, ask, show).await {
         Ok(()) => {
             context.outage.given_up.store(0, Ordering::Relaxed);
             true
@@ -101,7 +101,7 @@ async fn answers(context: &RunContext, status: &Arc<Status>) -> bool {
 /// Whether an episode may begin in direct mode, where no probe is possible.
 fn may_begin_unasked(context: &RunContext) -> bool {
     let given_up = context.outage.given_up.load(Ordering::Relaxed);
-    if given_up < IN_A_ROW {
+    if given_up < MOST_CONSECUTIVE {
         return true;
     }
     context.end(Ending::Broken(format!(
@@ -111,7 +111,7 @@ fn may_begin_unasked(context: &RunContext) -> bool {
 }
 
 /// Asks until there is an answer. The error is that of the last probe.
-async fn until_answered<Answer: Future<Output = Result<(), String>>>(
+async fn ask_until_answered<Answer: Future<Output = Result<(), String>>>(
     waits: WaitTimes,
     mut ask: impl FnMut() -> Answer,
     mut show: impl FnMut(&str, Duration),
@@ -151,7 +151,7 @@ mod tests {
             std::future::ready(if probes < 5 { Err(format!("no {probes}")) } else { Ok(()) })
         };
         let show = |reason: &str, wait: Duration| shown.push((reason.to_owned(), wait.as_millis()));
-        assert_eq!(until_answered(QUICK, ask, show).await, Ok(()));
+        assert_eq!(ask_until_answered(QUICK, ask, show).await, Ok(()));
         assert_eq!(shown.iter().map(|(_, wait)| *wait).collect::<Vec<_>>(), [1, 2, 4, 4]);
         assert_eq!(shown[3].0, "no 4");
     }
@@ -164,7 +164,7 @@ mod tests {
             std::future::ready(Err(format!("no {probes}")))
         };
         // 1 + 2 + 4 + 4 + 4 ms.
-        assert_eq!(until_answered(QUICK, ask, |_, _| ()).await, Err("no 6".to_owned()));
+        assert_eq!(ask_until_answered(QUICK, ask, |_, _| ()).await, Err("no 6".to_owned()));
     }
 
     #[test]
@@ -181,6 +181,6 @@ mod tests {
         assert_eq!(given_up(&ends[..1], &EndpointSettings::Oracle), 0);
         assert_eq!(given_up(&ends, &EndpointSettings::Oracle), 1);
         assert_eq!(given_up(&ends, &EndpointSettings::Direct), 0);
-        assert_eq!(given_up(&[R::Endpoint; 2], &EndpointSettings::Direct), IN_A_ROW);
+        assert_eq!(given_up(&[R::Endpoint; 2], &EndpointSettings::Direct), MOST_CONSECUTIVE);
     }
 }

@@ -61,7 +61,7 @@ fn installed(stacks: Stacks) -> String {
     let node = stacks.express.then_some("Node.js with Express");
     match (python, node) {
         (Some(python), Some(node)) => format!("{python}, and {node} are installed; use any of them. "),
-        (Some(one), None) | (None, Some(one)) => format!("{one} is installed. "),
+        (Some(program), None) | (None, Some(program)) => format!("{program} is installed. "),
         (None, None) => String::new(),
     }
 }
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn only_the_first_request_describes_the_container() {
-        let ours = Some(Stacks::OURS);
+        let ours = Some(Stacks::OF_RECIPES);
         assert!(request(true, "Build it.\n", ours, false).contains("There is no internet access"));
         assert!(request(true, "Build it.\n", ours, true).contains("You have internet access here"));
         assert_eq!(request(false, "Change it.\n", ours, false), "Change it.\n");

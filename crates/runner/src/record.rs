@@ -232,7 +232,7 @@ impl EpisodeFolder {
         if let Some(keep) = keep {
             self.forget_code(keep as usize)?;
         }
-        Ok(Some(KeptCode { folder: name, left_out: OmittedFiles::of_copy(&copied, &self.scrub) }))
+        Ok(Some(KeptCode { folder: name, left_out: OmittedFiles::from_copy(&copied, &self.scrub) }))
     }
 
     /// Removes all but the latest snapshots.
@@ -241,7 +241,7 @@ impl EpisodeFolder {
         let names = beneath::list_folder(&folder).map_err(|error| disk::error_at(&folder, error))?;
         let mut known: Vec<((u32, u32), PathBuf)> = names
             .into_iter()
-            .filter_map(|(name, _)| Some((place(&name.to_string_lossy())?, folder.join(name))))
+            .filter_map(|(name, _)| Some((turn_and_attempt(&name.to_string_lossy())?, folder.join(name))))
             .collect();
         known.sort();
         known.truncate(known.len().saturating_sub(keep));
@@ -308,7 +308,7 @@ fn renamed(folder: &Path, name: &OsStr, scrub: &Scrub) -> std::io::Result<PathBu
 }
 
 /// Turn and attempt of `turn_3_attempt_2`.
-fn place(name: &str) -> Option<(u32, u32)> {
+fn turn_and_attempt(name: &str) -> Option<(u32, u32)> {
     let (turn, attempt) = name.strip_prefix("turn_")?.split_once("_attempt_")?;
     Some((turn.parse().ok()?, attempt.parse().ok()?))
 }

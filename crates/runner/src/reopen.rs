@@ -42,7 +42,7 @@ pub(crate) fn look(
         Some(trajectory) => trajectory,
         None => Trajectory::new(results.path(), &planned.name, planned.turns, context.settings.attempt_limit),
     };
-    let known = Journal::read(&state)?.known(trajectory.last());
+    let known = Journal::read(&state)?.valid_state(trajectory.last());
     let status = Status::open(
         context.paths.episode_file(&planned.name),
         &planned.name,
@@ -54,7 +54,7 @@ pub(crate) fn look(
     let is_reopened = opened.trajectory.end.end_reason.is_some_and(is_resumable);
     if opened.is_over() && !is_reopened {
         keep_score(context, planned, &opened.trajectory);
-        show_over(&opened.status, planned, &opened.trajectory);
+        show_finished(&opened.status, planned, &opened.trajectory);
         // The run may have been killed between the end of the episode and this.
         close(&opened.folders, false);
         return Ok(None);
@@ -181,7 +181,7 @@ pub(crate) fn keep_score(context: &RunContext, planned: &PlannedEpisode, traject
 }
 
 /// Shows an episode that stays over in its status.
-pub(crate) fn show_over(status: &Status, planned: &PlannedEpisode, trajectory: &Trajectory) {
+pub(crate) fn show_finished(status: &Status, planned: &PlannedEpisode, trajectory: &Trajectory) {
     let summaries = trajectory.summaries();
     status.set(|shown| {
         shown.name.clone_from(&planned.name);

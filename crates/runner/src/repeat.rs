@@ -23,7 +23,7 @@ use crate::{RunError, clock, may_begin};
 /// Wait before the first retry; doubled each time.
 const FIRST_WAIT: Duration = Duration::from_secs(5);
 /// How often an engine may disappear in one attempt before that counts as such a retry.
-const AWAY: u32 = 10;
+const MOST_DISAPPEARANCES: u32 = 10;
 
 /// Why a run without a complete answer of its model ends, and what to do. `is_unasked`: its harness ended before its first
 /// request.
@@ -42,7 +42,7 @@ fn never_answered(cause: &str, is_unasked: bool) -> String {
 }
 
 /// Why an attempt ended, with the last message of its harness.
-pub(crate) fn with_words(cause: String, message: Option<String>, title: &str) -> String {
+pub(crate) fn cause_with_message(cause: String, message: Option<String>, title: &str) -> String {
     match message {
         None => cause,
         Some(message) => format!("{cause}, and {title} ended with: {message}"),
@@ -108,7 +108,7 @@ impl Episode<'_> {
         data: &Arc<TurnData>,
         attempt: u32,
     ) -> Result<Option<NextAction>, RunError> {
-        let (mut repeats, mut away) = (0, 0);
+        let (mut repeats, mut disappearances) = (0, 0);
         loop {
             // A paused run begins no retries either.
             if !may_begin::wait_out_a_pause(self.context, &self.status).await {
@@ -142,8 +142,8 @@ impl Episode<'_> {
                 // A control request asks for a retry.
                 Unrecorded::Stopped => continue,
                 Unrecorded::Files(error) => return Err(error),
-                Unrecorded::Containers { cause, is_gone: true } if away < AWAY => {
-                    away += 1;
+                Unrecorded::Containers { cause, is_gone: true } if disappearances < MOST_DISAPPEARANCES => {
+                    disappearances += 1;
                     self.status.phase(Phase::Waiting, "the container engine does not answer");
                     if !connections::wait(self.context, &connections, &cause).await {
                         return Ok(None);
@@ -160,7 +160,11 @@ impl Episode<'_> {
                 Unrecorded::Unanswered { cause, message, is_unasked: sent_none } => {
                     (is_unanswered, is_unasked) = (true, sent_none);
                     let reason = if is_unasked { EndReason::Environment } else { EndReason::Endpoint };
-                    (reason, with_words(cause, message, self.context.harness.title()), repeats >= REPEATS)
+                    (
+                        reason,
+                        cause_with_message(cause, message, self.context.harness.title()),
+                        repeats >= REPEATS,
+                    )
                 }
                 // A retry would fail too.
                 Unrecorded::Refused(cause) => (EndReason::Environment, cause, true),
@@ -168,7 +172,7 @@ impl Episode<'_> {
             let cause = self.context.scrub.text(&cause);
             tracing::warn!("{}: turn {}, attempt {attempt}: {cause}", self.planned.name, data.turn);
             // A spent budget allows no retry.
-            let over = self.context.spent_budget_of_episode(&self.status, &self.planned.name).await;
+            let spent_budget = self.context.spent_budget_of_episode(&self.status, &self.planned.name).await;
             let is_endpoint = reason == EndReason::Endpoint;
             if is_final && (is_endpoint || is_unanswered) && self.context.is_never_answered().await {
                 // The next episodes would end the same way, without a result about the agent.
@@ -176,18 +180,18 @@ impl Episode<'_> {
                 return Ok(None);
             }
             // If another episode was answered meanwhile, a retry shows what caused the end.
-            if is_final && !is_unanswered || over.is_some() {
+            if is_final && !is_unanswered || spent_budget.is_some() {
                 if is_endpoint {
                     self.context.count_endpoint(true);
                 }
-                let end = agent_end::given_up(reason, &cause);
+                let end = agent_end::end_from_outside(reason, &cause);
                 let played = match untested {
                     Some(untested) => {
                         self.attempt_of(data, attempt, &connections, &stop, repeats)
-                            .given_up(*untested, end)
+                            .record_given_up(*untested, end)
                             .await?
                     }
-                    None => self.unplayed(attempt, end, repeats),
+                    None => self.unplayed_attempt(attempt, end, repeats),
                 };
                 return self.commit(data, played).await.map(Some);
             }
@@ -236,7 +240,7 @@ impl Episode<'_> {
     }
 
     /// The record of an attempt that is given up before its agent did anything.
-    fn unplayed(&self, attempt: u32, end: AgentEnd, repeats: u32) -> FinishedAttempt {
+    fn unplayed_attempt(&self, attempt: u32, end: AgentEnd, repeats: u32) -> FinishedAttempt {
         let now = clock::now();
         let record = AttemptRecord {
             attempt,

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use gateway::Spent;
 use sandbox::Process;
 
-use crate::agent::{chosen, trial};
+use crate::agent::{harness_choice, trial};
 use crate::blocking::blocking;
 use crate::disk::{self, Durability};
 use crate::origin::{self, Identity};
-use crate::run::Ready;
+use crate::run::PreparedRun;
 use crate::scenarios::Scenarios;
 use crate::settings::{self, EndpointSettings, RunSettings, SettingsError};
 use crate::state::{Lock, RunFile, RunPaths};
@@ -38,8 +38,8 @@ pub(crate) async fn continue_run(
         // One from a file is kept with the run, so that a resume has the one that it began with. It is read once: what was
         // looked at is what plays.
         let kept = run.settings.harness_file.as_ref().map(|_| paths.harness_file());
-        let harness = chosen::load(&run.settings, kept.as_deref())?;
-        if origin::of_run(&paths, &run, harness.text())? != looked_at {
+        let harness = harness_choice::load(&run.settings, kept.as_deref())?;
+        if origin::run_identity(&paths, &run, harness.text())? != looked_at {
             return Err(RunError::Changed { path: folder });
         }
         run.settings = changed(&run.settings, &folder, &change)?;
@@ -47,7 +47,7 @@ pub(crate) async fn continue_run(
         can_be_kept(&run.settings)?;
         trial(&*harness, &run.settings)?;
         let mut again = run.settings.clone();
-        let (scenarios, _) = Scenarios::of_run(&mut again)?;
+        let (scenarios, _) = Scenarios::from_settings(&mut again)?;
         if scenarios.sha256() != run.pack_sha256 {
             let reason = "the pack at scenarios_dir is another one than the run began with".to_owned();
             return Err(RunError::NotResumable { path: folder, reason });
@@ -69,7 +69,7 @@ pub(crate) async fn continue_run(
             // Only its harness knew what an attempt that was killed has spent.
             let cut = run.episodes.iter().filter(|planned| reopen::is_cut_off(&paths, planned)).count();
             let unknown = Spent { unmetered: cut as u64, ..Spent::default() };
-            run.spent = spending::plus(run.spent, unknown);
+            run.spent = spending::sum(run.spent, unknown);
         }
         run.finish = None;
         run.owner = Process::current();
@@ -82,7 +82,7 @@ pub(crate) async fn continue_run(
             )?;
         }
         run.write(&paths)?;
-        Ok((Ready { paths, run, scenarios, lock }, harness))
+        Ok((PreparedRun { paths, run, scenarios, lock }, harness))
     })
     .await?;
     kill_points::point("run taken up");
@@ -156,7 +156,7 @@ fn seconds_so_far(paths: &RunPaths, run: &RunFile) -> f64 {
         return run.seconds;
     }
     // By whoever holds its lock now, so nobody plays it, also where its process lives: this may be it.
-    crate::live::shown(paths, run.clone(), false).seconds.max(run.seconds)
+    crate::live::live_run(paths, run.clone(), false).seconds.max(run.seconds)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use sandbox::Containers;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::chosen::Agent;
+use crate::agent::harness_choice::Agent;
 use crate::blocking::blocking;
 use crate::clock::Stopwatch;
 use crate::connections::{self, EarlierSpending};
@@ -20,7 +20,7 @@ use crate::state::{Events, Lock, RunFile, RunPaths};
 use crate::{Event, Finish, OnEvent, RunError, accounts, clock, disk, kill_points, origin, scheduler};
 
 /// A run whose folder exists and is locked.
-pub(crate) struct Ready {
+pub(crate) struct PreparedRun {
     pub(crate) paths: RunPaths,
     pub(crate) run: RunFile,
     pub(crate) scenarios: Scenarios,
@@ -29,17 +29,17 @@ pub(crate) struct Ready {
 
 /// Runs all episodes until each is over or the run ends.
 pub(crate) async fn run_to_end(
-    ready: Ready,
+    ready: PreparedRun,
     harness: Agent,
     on_event: OnEvent,
     resumed: bool,
 ) -> Result<Finish, RunError> {
-    let Ready { paths, run, scenarios, lock: held } = ready;
+    let PreparedRun { paths, run, scenarios, lock: held } = ready;
     crate::copy::allow_open_files();
     let settings = run.settings.clone();
     let events = Events::open(&paths, on_event)?;
     // From memory: somebody else may be able to write to the folder.
-    let record = origin::of_begun(&paths, &run, harness.text())?;
+    let record = origin::begun_record(&paths, &run, harness.text())?;
     events.tell(&Event::Started {
         at: clock::now(),
         output_dir: paths.results.to_string_lossy().into_owned(),
@@ -53,10 +53,10 @@ pub(crate) async fn run_to_end(
     });
     let (accounts, run) = {
         let paths = paths.clone();
-        blocking(move || Ok((accounts::so_far(&paths, &run), run))).await?
+        blocking(move || Ok((accounts::earlier_accounts(&paths, &run), run))).await?
     };
     let spent = accounts.run;
-    let engine_run = disk::briefly(|| sandbox::run_of_folder(&run.id, &paths.results));
+    let engine_run = disk::block_briefly(|| sandbox::run_of_folder(&run.id, &paths.results));
     let linked = async {
         let containers = connections::swept(&settings, &paths).await?;
         if !settings.asks_model() {
@@ -133,16 +133,16 @@ pub(crate) async fn run_to_end(
         ending: Mutex::new(None),
         outage: Outage::default(),
         direct: Mutex::new(accounts),
-        watch: Arc::new(Mutex::new(Stopwatch::after(spent.seconds))),
+        watch: Arc::new(Mutex::new(Stopwatch::from_seconds(spent.seconds))),
     });
     let watching = tokio::spawn(scheduler::watch_control_requests(context.clone(), request_sender));
     let reporting = context.clone();
     if let Err(error) = blocking(move || reporting.write_report()).await {
         context.end(Ending::Broken(error.to_string()));
     }
-    let over = scheduler::episodes(&context).await;
+    let episode_count = scheduler::episodes(&context).await;
     watching.abort();
-    let finish = finish(&context, over).await;
+    let finish = finish(&context, episode_count).await;
     // All files of this part are closed before another process may continue the run.
     drop(context);
     drop(held);
@@ -154,7 +154,7 @@ const NEVER_ANSWERED: &str = "no request of the run was ever answered completely
     endpoint's address, key, model and API, and the size of its context, then resume";
 
 /// Why a run has no result although its episodes are over: no agent ended one.
-fn all_from_outside(context: &RunContext) -> Option<String> {
+fn outside_reason(context: &RunContext) -> Option<String> {
     let planned = lock(&context.run).episodes.clone();
     let reasons: Vec<EndReason> =
         planned.iter().filter_map(|planned| scheduler::end_reason(context, planned)).collect();
@@ -172,21 +172,21 @@ fn all_from_outside(context: &RunContext) -> Option<String> {
 }
 
 /// Writes down how the run ended.
-async fn finish(context: &Arc<RunContext>, over: u32) -> Result<Finish, RunError> {
+async fn finish(context: &Arc<RunContext>, episode_count: u32) -> Result<Finish, RunError> {
     let spent = context.spent().await;
     let ending = lock(&context.ending).clone();
-    let all = over as usize == lock(&context.run).episodes.len();
+    let all = episode_count as usize == lock(&context.run).episodes.len();
     let never_answered =
         if context.is_never_answered().await { Some(NEVER_ANSWERED.to_owned()) } else { None };
     let finish = match ending {
-        _ if all => match all_from_outside(context).or(never_answered) {
+        _ if all => match outside_reason(context).or(never_answered) {
             Some(message) => Finish::Failed { message },
             None => Finish::Finished,
         },
         Some(Ending::Stopped) | None => Finish::Stopped,
-        Some(Ending::Budget(over)) => {
+        Some(Ending::Budget(stop_reason)) => {
             let budget = context.settings.budgets.run;
-            context.events.tell(&Event::Budget { at: clock::now(), spent, budget, over: Some(over) });
+            context.events.tell(&Event::Budget { at: clock::now(), spent, budget, over: Some(stop_reason) });
             Finish::Budget
         }
         Some(Ending::Broken(message)) => Finish::Failed { message },
@@ -219,7 +219,7 @@ async fn finish(context: &Arc<RunContext>, over: u32) -> Result<Finish, RunError
     context.events.tell(&Event::Finished {
         at: clock::now(),
         how: reported,
-        episodes: over,
+        episodes: episode_count,
         average_score: context.average_score(),
         spent,
         endpoint: lock(&context.run).endpoint,

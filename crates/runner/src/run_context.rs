@@ -10,7 +10,7 @@ use sandbox::{Containers, Stacks};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::chosen::Agent;
+use crate::agent::harness_choice::Agent;
 use crate::blocking::blocking;
 use crate::clock::Stopwatch;
 use crate::control::ControlRequest;
@@ -147,9 +147,9 @@ impl RunContext {
     /// Adds what a call has spent in direct mode to the accounts of the run and the episode.
     pub(crate) fn add_spent(&self, episode: &str, spent: Spent) {
         let mut all = lock(&self.direct);
-        all.run = spending::plus(all.run, spent);
+        all.run = spending::sum(all.run, spent);
         let of_episode = all.episodes.entry(episode.to_owned()).or_default();
-        *of_episode = spending::plus(*of_episode, spent);
+        *of_episode = spending::sum(*of_episode, spent);
     }
 
     /// Counts a call of unknown cost: in direct mode, one that was dropped before its harness reported.
@@ -170,7 +170,8 @@ impl RunContext {
         let Some(counts) = &mut run.endpoint else { return };
         let count = if is_lost { &mut counts.lost } else { &mut counts.retried };
         *count = count.saturating_add(1);
-        let written = disk::briefly(|| disk::write_json(&self.paths.run_file(), &*run, Durability::Buffered));
+        let written =
+            disk::block_briefly(|| disk::write_json(&self.paths.run_file(), &*run, Durability::Buffered));
         if let Err(error) = written {
             tracing::warn!("how many attempts the endpoint cost is written down later: {error}");
         }
@@ -247,7 +248,7 @@ impl RunContext {
             run.spent = spent;
             // If it is lost, it can be counted again from the gateway's log.
             let written =
-                disk::briefly(|| disk::write_json(&self.paths.run_file(), &*run, Durability::Buffered));
+                disk::block_briefly(|| disk::write_json(&self.paths.run_file(), &*run, Durability::Buffered));
             if let Err(error) = written {
                 tracing::warn!("{error}");
             }

@@ -54,19 +54,19 @@ impl Scenarios {
     /// Blocks.
     pub(crate) fn plan(settings: &mut RunSettings) -> Result<(Self, Vec<PlannedEpisode>), RunError> {
         check_named(settings)?;
-        Self::of_run(settings)
+        Self::from_settings(settings)
     }
 
     /// The same of a run that was begun: earlier versions played generated scenarios beyond `n_scenarios`, and such a run is
     /// resumed.
-    pub(crate) fn of_run(settings: &mut RunSettings) -> Result<(Self, Vec<PlannedEpisode>), RunError> {
+    pub(crate) fn from_settings(settings: &mut RunSettings) -> Result<(Self, Vec<PlannedEpisode>), RunError> {
         if let Some(named) = &settings.tasks {
             let tasks = Tasks::open(&named.folder)?;
             let planned = tasks.plan(settings)?;
             return Ok((Self::Tasks(Arc::new(tasks)), planned));
         }
         let Some(path) = settings.scenarios_dir.clone() else {
-            return Self::plan_made(settings);
+            return Self::plan_generated(settings);
         };
         let pack = Pack::open_path(&path)?;
         let manifest = pack.manifest();
@@ -96,7 +96,7 @@ impl Scenarios {
         Ok((Self::Pack(Arc::new(pack)), planned))
     }
 
-    fn plan_made(settings: &RunSettings) -> Result<(Self, Vec<PlannedEpisode>), RunError> {
+    fn plan_generated(settings: &RunSettings) -> Result<(Self, Vec<PlannedEpisode>), RunError> {
         if settings.generation.use_llm_sampler {
             let reason = "scenarios of a model are generated before a run: `stamina generate` writes a pack, and scenarios_dir \
                        names it";
@@ -143,7 +143,7 @@ impl Scenarios {
     /// Tasks that are there and cannot be played, each with why.
     pub(crate) fn refused(&self, settings: &RunSettings) -> BTreeMap<String, Vec<String>> {
         let Self::Tasks(tasks) = self else { return BTreeMap::new() };
-        let seen = tasks.seen(settings).into_iter().filter(|task| !task.refused.is_empty());
+        let seen = tasks.previews(settings).into_iter().filter(|task| !task.refused.is_empty());
         seen.map(|task| (task.name, task.refused)).collect()
     }
 }
@@ -191,13 +191,13 @@ impl Turns {
     /// A turn (from 1). Blocks. The sampler goes forward only.
     pub(crate) fn read(&mut self, turn: u32) -> Result<TurnData, PackError> {
         match self {
-            Self::None => Err(of_tasks()),
-            Self::Pack(pack, scenario) => of_pack(pack, *scenario, turn),
+            Self::None => Err(no_turns_error()),
+            Self::Pack(pack, scenario) => pack_turn(pack, *scenario, turn),
             Self::Generated(maker) => {
                 while maker.last().map_or(0, |made| made.turn) < turn {
                     maker.make_next()?;
                 }
-                of_maker(maker, turn)
+                maker_turn(maker, turn)
             }
         }
     }
@@ -205,7 +205,7 @@ impl Turns {
     /// The schema of a turn with the changes that led to it: what the simulated model goes by. Blocks.
     pub(crate) fn schema(&mut self, turn: u32) -> Result<(Arc<Schema>, Vec<Change>), PackError> {
         match self {
-            Self::None => Err(of_tasks()),
+            Self::None => Err(no_turns_error()),
             Self::Pack(pack, scenario) => {
                 let changes = pack.changes(*scenario, turn)?;
                 let changes = changes
@@ -218,7 +218,7 @@ impl Turns {
                 while maker.last().map_or(0, |made| made.turn) < turn {
                     maker.make_next()?;
                 }
-                let made = maker.last().ok_or_else(|| made_before(turn))?;
+                let made = maker.last().ok_or_else(|| made_before_error(turn))?;
                 let changes = made
                     .changes
                     .iter()
@@ -230,15 +230,15 @@ impl Turns {
     }
 }
 
-fn of_tasks() -> PackError {
+fn no_turns_error() -> PackError {
     PackError::NoSuch("A task has steps and no turns of a scenario".to_owned())
 }
 
-fn made_before(turn: u32) -> PackError {
+fn made_before_error(turn: u32) -> PackError {
     PackError::NoSuch(format!("Turn {turn} was made before, and is not made twice"))
 }
 
-fn of_pack(pack: &Pack, scenario: u32, turn: u32) -> Result<TurnData, PackError> {
+fn pack_turn(pack: &Pack, scenario: u32, turn: u32) -> Result<TurnData, PackError> {
     let suite = pack.suite(scenario, turn)?;
     let changes = pack.changes(scenario, turn)?;
     let schema = pack.schema(scenario, turn)?;
@@ -264,8 +264,8 @@ fn of_pack(pack: &Pack, scenario: u32, turn: u32) -> Result<TurnData, PackError>
     })
 }
 
-fn of_maker(maker: &Maker<'_>, turn: u32) -> Result<TurnData, PackError> {
-    let made = maker.last().filter(|made| made.turn == turn).ok_or_else(|| made_before(turn))?;
+fn maker_turn(maker: &Maker<'_>, turn: u32) -> Result<TurnData, PackError> {
+    let made = maker.last().filter(|made| made.turn == turn).ok_or_else(|| made_before_error(turn))?;
     let changes = made.changes.iter().flat_map(|turn_changes| &turn_changes.changes);
     let summaries: Vec<String> = changes.clone().map(|change| change.summary.clone()).collect();
     let schema_text = pack::to_yaml(&made.schema).map_err(|error| PackError::Faulty {
@@ -324,7 +324,7 @@ mod tests {
         pack::generate(&made.generation, &PROGRAMMATIC, &target, &pack::Options::default(), &|_| {}, &stop)
             .unwrap();
         let mut packed = settings(&[&format!("scenarios_dir={}", path.display())]);
-        let (of_pack, planned_of_pack) = Scenarios::plan(&mut packed).unwrap();
+        let (from_pack, planned_of_pack) = Scenarios::plan(&mut packed).unwrap();
         let (of_sampler, planned) = Scenarios::plan(&mut made).unwrap();
         assert_eq!(planned, planned_of_pack);
         let named = |number: usize| {
@@ -336,13 +336,16 @@ mod tests {
         let sentence = format!("there is no scenario {0}: the pack has {0}, counted from 0", planned.len());
         assert!(refused.contains("execute_episodes") && refused.contains(&sentence), "{refused}");
         assert_eq!(packed.generation, made.generation, "the numbers that hold are the pack's");
-        let (mut one, mut other) = (of_pack.turns(1), of_sampler.turns(1));
+        let (mut first, mut second) = (from_pack.turns(1), of_sampler.turns(1));
         for turn in 1..=2 {
-            let (one, other) = (one.read(turn).unwrap(), other.read(turn).unwrap());
-            assert_eq!(one.suite, other.suite);
-            assert_eq!((one.request, one.title, one.tests), (other.request, other.title, other.tests));
-            assert_eq!((one.schema_text, one.pytest), (other.schema_text, other.pytest));
-            assert_eq!((one.reference, one.changes), (other.reference, other.changes));
+            let (first, second) = (first.read(turn).unwrap(), second.read(turn).unwrap());
+            assert_eq!(first.suite, second.suite);
+            assert_eq!(
+                (first.request, first.title, first.tests),
+                (second.request, second.title, second.tests)
+            );
+            assert_eq!((first.schema_text, first.pytest), (second.schema_text, second.pytest));
+            assert_eq!((first.reference, first.changes), (second.reference, second.changes));
         }
     }
 
@@ -358,7 +361,7 @@ mod tests {
         let refused = Scenarios::plan(&mut beyond).map(|(_, planned)| planned).unwrap_err().to_string();
         assert!(refused.contains("execute_episodes"), "{refused}");
         assert!(refused.contains("there is no scenario 10: n_scenarios is 10"), "{refused}");
-        assert_eq!(Scenarios::of_run(&mut beyond).unwrap().1.len(), 3);
+        assert_eq!(Scenarios::from_settings(&mut beyond).unwrap().1.len(), 3);
         let mut quick =
             settings(&["restful_server_gen_iterative.execute_episodes=1,5,10", "quick_debug=true"]);
         let (_, planned) = Scenarios::plan(&mut quick).unwrap();

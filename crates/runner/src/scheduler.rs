@@ -32,7 +32,7 @@ pub(crate) async fn episodes(context: &Arc<RunContext>) -> u32 {
     }
     let mut control_requests = context.control_requests.clone();
     // Episodes that are over, each with the number of its last retry request that was fulfilled.
-    let mut over: BTreeMap<String, (PlannedEpisode, u32)> = BTreeMap::new();
+    let mut finished: BTreeMap<String, (PlannedEpisode, u32)> = BTreeMap::new();
     loop {
         let mut all_played = false;
         let requested = tokio::select! {
@@ -46,7 +46,7 @@ pub(crate) async fn episodes(context: &Arc<RunContext>) -> u32 {
                 }
                 Some(Ok((planned, EpisodeEnd::Finished))) => {
                     let fulfilled = fulfilled(context, &planned).await;
-                    over.insert(planned.name.clone(), (planned, fulfilled));
+                    finished.insert(planned.name.clone(), (planned, fulfilled));
                     control_requests.borrow().retry.clone()
                 }
                 Some(Ok((_, EpisodeEnd::Unfinished))) => continue,
@@ -59,7 +59,7 @@ pub(crate) async fn episodes(context: &Arc<RunContext>) -> u32 {
             },
             Ok(()) = control_requests.changed() => control_requests.borrow_and_update().retry.clone(),
         };
-        let again: Vec<String> = over
+        let again: Vec<String> = finished
             .iter()
             .filter(|(name, (planned, fulfilled))| {
                 requested.get(*name).is_some_and(|number| number > fulfilled)
@@ -69,12 +69,12 @@ pub(crate) async fn episodes(context: &Arc<RunContext>) -> u32 {
             .collect();
         let stopped = context.stop.is_cancelled();
         for name in again.into_iter().filter(|_| !stopped) {
-            if let Some((planned, _)) = over.remove(&name) {
+            if let Some((planned, _)) = finished.remove(&name) {
                 tasks.spawn(run_episode(context.clone(), slots.clone(), planned));
             }
         }
         if all_played && tasks.is_empty() {
-            return over.len() as u32;
+            return finished.len() as u32;
         }
     }
 }

@@ -86,7 +86,7 @@ impl Scrub {
     }
 
     /// The values, for whoever else writes something down.
-    pub(crate) fn hidden(&self) -> Vec<gateway::Secret> {
+    pub(crate) fn hidden_values(&self) -> Vec<gateway::Secret> {
         let texts = self.words.iter().filter_map(|word| String::from_utf8(word.clone()).ok());
         texts.map(gateway::Secret::new).collect()
     }
@@ -140,17 +140,17 @@ fn spellings(value: &str) -> Vec<Vec<u8>> {
 fn without_word(content: &[u8], word: &[u8]) -> Option<Vec<u8>> {
     let first = *word.first()?;
     let mut out: Option<Vec<u8>> = None;
-    let (mut kept, mut at) = (0, 0);
-    while let Some(next) = content[at..].iter().position(|byte| *byte == first) {
-        at += next;
-        if content[at..].starts_with(word) {
+    let (mut kept, mut position) = (0, 0);
+    while let Some(next) = content[position..].iter().position(|byte| *byte == first) {
+        position += next;
+        if content[position..].starts_with(word) {
             let out = out.get_or_insert_default();
-            out.extend_from_slice(&content[kept..at]);
+            out.extend_from_slice(&content[kept..position]);
             out.extend_from_slice(GONE);
-            at += word.len();
-            kept = at;
+            position += word.len();
+            kept = position;
         } else {
-            at += 1;
+            position += 1;
         }
     }
     let mut out = out?;

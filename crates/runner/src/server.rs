@@ -21,7 +21,7 @@ pub(crate) const SUITE: Duration = Duration::from_mins(15);
 const FIRST_BYTE: Duration = Duration::from_secs(2);
 
 /// A server that has ended.
-pub(crate) struct Served {
+pub(crate) struct EndedServer {
     pub(crate) outcome: ServerOutcome,
     pub(crate) end: ServerEnd,
     /// From when its container was started to the end of the tests, in seconds.
@@ -47,13 +47,13 @@ pub(crate) async fn test(
     suite: Arc<Suite>,
     stop: &CancellationToken,
     on_ready: impl FnOnce(),
-) -> Result<Served, SandboxError> {
-    let at = containers.serve(server).await?;
+) -> Result<EndedServer, SandboxError> {
+    let address = containers.serve(server).await?;
     // The time to create and start its container does not count.
     let started = Instant::now();
-    let outcome = listen_and_test(containers, &at, suite, stop, on_ready).await;
+    let outcome = listen_and_test(containers, &address, suite, stop, on_ready).await;
     let seconds = started.elapsed().as_secs_f64();
-    let end = containers.end(at).await?;
+    let end = containers.end(address).await?;
     // Something outside ended it, so it is unknown what it would have answered.
     if end.exited.is_some_and(|exit| exit.code.is_none()) {
         return Err(SandboxError::Engine {
@@ -62,7 +62,7 @@ pub(crate) async fn test(
             is_gone: false,
         });
     }
-    Ok(Served { outcome: outcome?, end, seconds })
+    Ok(EndedServer { outcome: outcome?, end, seconds })
 }
 
 async fn listen_and_test(
@@ -76,9 +76,9 @@ async fn listen_and_test(
     tokio::select! {
         () = stop.cancelled() => return Ok(ServerOutcome::Stopped),
         ready = ready(containers, at, address) => match ready? {
-            Ready::Yes => {}
-            Ready::Exited => return Ok(ServerOutcome::Exited),
-            Ready::Never => return Ok(ServerOutcome::NeverListened),
+            Readiness::Yes => {}
+            Readiness::Exited => return Ok(ServerOutcome::Exited),
+            Readiness::Never => return Ok(ServerOutcome::NeverListened),
         },
     }
     on_ready();
@@ -120,7 +120,7 @@ fn run(base: &str, suite: &Suite, stopped: &AtomicBool) -> Option<Verdicts> {
     Some(Verdicts { passed, total: cases.len(), cases, seconds: started.elapsed().as_secs_f64() })
 }
 
-enum Ready {
+enum Readiness {
     Yes,
     Exited,
     Never,
@@ -131,23 +131,23 @@ async fn ready(
     containers: &Containers,
     at: &ServerAddress,
     address: SocketAddr,
-) -> Result<Ready, SandboxError> {
-    let until = Instant::now() + READY;
+) -> Result<Readiness, SandboxError> {
+    let deadline = Instant::now() + READY;
     let mut wait = Duration::from_millis(10);
     let mut taken = false;
     loop {
         match probe(address).await {
-            Probe::Answered => return Ok(Ready::Yes),
+            Probe::Answered => return Ok(Readiness::Yes),
             // It listens and is slow, or never answers: the tests decide.
-            Probe::Taken if taken => return Ok(Ready::Yes),
+            Probe::Taken if taken => return Ok(Readiness::Yes),
             Probe::Taken => taken = true,
             Probe::Refused => {}
         }
         if !containers.runs(at).await? {
-            return Ok(Ready::Exited);
+            return Ok(Readiness::Exited);
         }
-        if Instant::now() >= until {
-            return Ok(Ready::Never);
+        if Instant::now() >= deadline {
+            return Ok(Readiness::Never);
         }
         tokio::time::sleep(wait).await;
         wait = (wait * 2).min(Duration::from_millis(200));

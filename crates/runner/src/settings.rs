@@ -171,7 +171,7 @@ impl TaskProtocol {
             Self::Evocode => protocols::EVOCODE,
             Self::MtAtK => protocols::MT_AT_K,
             Self::Sr => protocols::SR,
-            Self::Ours => protocols::OURS,
+            Self::Ours => protocols::FEEDBACK,
         }
     }
 }

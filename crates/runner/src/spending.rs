@@ -20,22 +20,22 @@ pub(crate) fn spent_budget(budgets: &Budgets, run: &Spent, episode: &Spent) -> O
 }
 
 /// The sum of two; a cost with an unknown part is unknown.
-pub(crate) fn plus(one: Spent, other: Spent) -> Spent {
+pub(crate) fn sum(left: Spent, right: Spent) -> Spent {
     let nothing = |spent: &Spent| spent.requests == 0 && spent.unmetered == 0 && spent.tokens.is_unknown();
-    let cost_usd = match (one.cost_usd, other.cost_usd) {
+    let cost_usd = match (left.cost_usd, right.cost_usd) {
         (Some(a), Some(b)) => Some(a + b),
-        (Some(a), None) if nothing(&other) => Some(a),
-        (None, Some(b)) if nothing(&one) => Some(b),
+        (Some(a), None) if nothing(&right) => Some(a),
+        (None, Some(b)) if nothing(&left) => Some(b),
         _ => None,
     };
     Spent {
-        requests: one.requests.saturating_add(other.requests),
-        tokens: one.tokens.plus(other.tokens),
+        requests: left.requests.saturating_add(right.requests),
+        tokens: left.tokens.plus(right.tokens),
         cost_usd,
-        known_usd: one.known_usd + other.known_usd,
-        unmetered: one.unmetered.saturating_add(other.unmetered),
-        guess: one.guess.plus(other.guess),
-        seconds: one.seconds + other.seconds,
+        known_usd: left.known_usd + right.known_usd,
+        unmetered: left.unmetered.saturating_add(right.unmetered),
+        guess: left.guess.plus(right.guess),
+        seconds: left.seconds + right.seconds,
     }
 }
 
@@ -49,9 +49,9 @@ mod tests {
     fn a_sum_with_an_unknown_cost_is_unknown() {
         let known = Spent { requests: 1, cost_usd: Some(1.0), known_usd: 1.0, ..Spent::default() };
         let unknown = Spent { requests: 1, ..Spent::default() };
-        assert_eq!(plus(known, known).cost_usd, Some(2.0));
-        assert_eq!(plus(known, unknown).cost_usd, None);
-        assert_eq!(plus(Spent::default(), known).cost_usd, Some(1.0));
+        assert_eq!(sum(known, known).cost_usd, Some(2.0));
+        assert_eq!(sum(known, unknown).cost_usd, None);
+        assert_eq!(sum(Spent::default(), known).cost_usd, Some(1.0));
     }
 
     #[test]

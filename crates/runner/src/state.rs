@@ -62,34 +62,34 @@ impl RunPaths {
         Self { results: files::beneath::resolved(results) }
     }
 
-    pub(crate) fn own(&self) -> PathBuf {
+    pub(crate) fn stamina_folder(&self) -> PathBuf {
         self.results.join(FOLDER)
     }
 
     pub(crate) fn run_file(&self) -> PathBuf {
-        self.own().join("run.json")
+        self.stamina_folder().join("run.json")
     }
 
     pub(crate) fn events(&self) -> PathBuf {
-        self.own().join("events.jsonl")
+        self.stamina_folder().join("events.jsonl")
     }
 
     pub(crate) fn gateway_log(&self) -> PathBuf {
-        self.own().join("gateway.jsonl")
+        self.stamina_folder().join("gateway.jsonl")
     }
 
     /// The file that describes the harness, kept so that a resume has the one that the run began with.
     pub(crate) fn harness_file(&self) -> PathBuf {
-        self.own().join("harness.toml")
+        self.stamina_folder().join("harness.toml")
     }
 
     /// Where the gateway has its socket while the run is played.
     pub(crate) fn gateway_folder(&self) -> PathBuf {
-        self.own().join("gateway")
+        self.stamina_folder().join("gateway")
     }
 
     pub(crate) fn episode_file(&self, episode: &str) -> PathBuf {
-        self.own().join("episodes").join(format!("{episode}.json"))
+        self.stamina_folder().join("episodes").join(format!("{episode}.json"))
     }
 
     /// The results of an episode.
@@ -99,7 +99,7 @@ impl RunPaths {
 
     /// The volumes and the journal of an episode.
     pub(crate) fn state(&self, episode: &str) -> PathBuf {
-        self.own().join("state").join(episode)
+        self.stamina_folder().join("state").join(episode)
     }
 }
 

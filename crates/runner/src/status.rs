@@ -81,7 +81,7 @@ impl Status {
         let inner = Inner {
             file,
             written: Instant::now(),
-            watch: Stopwatch::after(seconds),
+            watch: Stopwatch::from_seconds(seconds),
             played: false,
             logged: None,
             held: Vec::new(),
@@ -99,7 +99,7 @@ impl Status {
     }
 
     /// Stops the clocks: the episode is paused or left.
-    pub(crate) fn rest(&self) {
+    pub(crate) fn stop_clocks(&self) {
         let (mut inner, now) = (lock(&self.inner), Instant::now());
         if std::mem::replace(&mut inner.played, false) {
             inner.watch.rest(now);
@@ -124,7 +124,7 @@ impl Status {
     /// Sets the phase, and what the episode does now.
     pub(crate) fn phase(&self, phase: Phase, now: &str) {
         if phase == Phase::Agent {
-            let fresh = disk::briefly(|| {
+            let fresh = disk::block_briefly(|| {
                 files::beneath::open_file(&self.log(), OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC)
             });
             let mut inner = lock(&self.inner);
@@ -160,8 +160,8 @@ impl Status {
     /// Appends output of the agent to its log, and shows the last line that is not empty.
     pub(crate) fn on_output(&self, output: &[u8]) {
         let mut inner = lock(&self.inner);
-        let whole = self.ready(&mut inner, output);
-        let output = whole.as_slice();
+        let complete = self.ready(&mut inner, output);
+        let output = complete.as_slice();
         let full = inner.logged.is_some_and(|logged| begins_anew(logged, output));
         inner.logged = inner.logged.and_then(|logged| self.append(output, logged));
         if full {
@@ -231,7 +231,8 @@ impl Status {
         inner.file.at = clock::now();
         inner.file.shown.seconds = inner.watch.seconds(Instant::now());
         // Only a view of the results, so an error does not end the run.
-        if let Err(error) = disk::briefly(|| disk::write_json(&self.path, &inner.file, Durability::Buffered))
+        if let Err(error) =
+            disk::block_briefly(|| disk::write_json(&self.path, &inner.file, Durability::Buffered))
         {
             tracing::warn!("{error}");
         }
@@ -240,6 +241,6 @@ impl Status {
 
 impl Drop for Status {
     fn drop(&mut self) {
-        self.rest();
+        self.stop_clocks();
     }
 }

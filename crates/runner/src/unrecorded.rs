@@ -67,7 +67,7 @@ mod tests {
         let odd = Unrecorded::from(E::Files { path, reason: "cannot be started".to_owned() });
         let Unrecorded::Containers { cause, is_gone: false } = odd else { panic!("{odd:?}") };
         assert_eq!(cause, "/w: cannot be started");
-        let away = E::Engine { doing: "start a container", reason: "gone".to_owned(), is_gone: true };
-        assert!(matches!(Unrecorded::from(away), Unrecorded::Containers { is_gone: true, .. }));
+        let engine_gone = E::Engine { doing: "start a container", reason: "gone".to_owned(), is_gone: true };
+        assert!(matches!(Unrecorded::from(engine_gone), Unrecorded::Containers { is_gone: true, .. }));
     }
 }

@@ -15,7 +15,7 @@ use runner::{Event, Finish, OnEvent};
 
 use crate::common::{self, keep, settings};
 
-fn again(number: u32) -> ControlRequest {
+fn retry_request(number: u32) -> ControlRequest {
     ControlRequest { retry: [("scenario_0".to_owned(), number)].into(), ..ControlRequest::default() }
 }
 
@@ -45,13 +45,13 @@ async fn an_attempt_that_is_to_be_played_again_waits_for_the_end_of_a_pause() {
     {
         tokio::time::sleep(Duration::from_millis(25)).await;
     }
-    control::write(&folder, &ControlRequest { pause: true, ..again(1) }).unwrap();
+    control::write(&folder, &ControlRequest { pause: true, ..retry_request(1) }).unwrap();
     assert!(reaches(&folder, Phase::Paused).await, "no attempt begins while the run is paused");
-    control::write(&folder, &again(1)).unwrap();
+    control::write(&folder, &retry_request(1)).unwrap();
     assert!(reaches(&folder, Phase::Agent).await, "it is retried after the pause");
     let spent = live::read(&folder).unwrap().episodes[0].spent;
     assert!(spent.unmetered >= 1, "what was dropped has been paid for: {spent:?}");
-    control::write(&folder, &ControlRequest { stop: true, ..again(1) }).unwrap();
+    control::write(&folder, &ControlRequest { stop: true, ..retry_request(1) }).unwrap();
     assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped);
 }
 
@@ -78,9 +78,9 @@ async fn a_wish_of_a_pause_does_not_end_the_attempt_that_begins_after_it() {
     let playing = tokio::spawn(runner::run(settings(&folder, &often), on_event));
     assert!(reaches(&folder, Phase::Paused).await);
     *paused.lock().unwrap() = true;
-    control::write(&folder, &again(1)).unwrap();
+    control::write(&folder, &retry_request(1)).unwrap();
     assert_eq!(playing.await.unwrap().unwrap(), Finish::Finished);
-    let calls = shown(&folder, "scenario_0").unwrap()["log"]["number"].clone();
+    let calls = episode_status(&folder, "scenario_0").unwrap()["log"]["number"].clone();
     assert_eq!(calls, 50, "each attempt calls its agent once");
 }
 
@@ -123,7 +123,7 @@ fn refuses_and_counts() -> (String, Arc<AtomicUsize>) {
 /// Waits until the agent was called so often, and the episode is in a phase.
 async fn calls(folder: &Path, number: u32, phase: &str) {
     let until = Instant::now() + Duration::from_mins(4);
-    let so_far = || shown(folder, "scenario_0").filter(|now| now["log"]["number"] == number);
+    let so_far = || episode_status(folder, "scenario_0").filter(|now| now["log"]["number"] == number);
     while so_far().is_none_or(|now| now["phase"] != phase) {
         assert!(Instant::now() < until, "call {number} does not come: {:?}", so_far());
         tokio::time::sleep(Duration::from_millis(25)).await;
@@ -132,7 +132,7 @@ async fn calls(folder: &Path, number: u32, phase: &str) {
 
 /// Plays an episode whose endpoint refuses everything until its first attempt is given up. It is played four times; the waits in
 /// between are ended by wishes.
-async fn given_up(folder: &Path) {
+async fn play_until_given_up(folder: &Path) {
     let mut settings = settings(folder, &[]);
     settings.endpoint =
         EndpointSettings::Gateway { base_url: refuses(), key: gateway::keys::KeySource::None };
@@ -142,11 +142,11 @@ async fn given_up(folder: &Path) {
     // Waited out they are so many seconds.
     for (number, whole) in [(1, 5), (2, 10), (3, 20)] {
         calls(folder, number, "waiting").await;
-        control::write(folder, &again(number)).unwrap();
+        control::write(folder, &retry_request(number)).unwrap();
         let requested = Instant::now();
         let still_waits =
             |now: serde_json::Value| now["phase"] == "waiting" && now["log"]["number"] == number;
-        while shown(folder, "scenario_0").is_some_and(still_waits) {
+        while episode_status(folder, "scenario_0").is_some_and(still_waits) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         is_ended_by_wish |= requested.elapsed() < Duration::from_secs(whole) / 2;
@@ -161,7 +161,7 @@ async fn given_up(folder: &Path) {
 async fn an_attempt_that_was_given_up_before_there_was_a_snapshot_of_it_is_played_by_a_resume() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("unbegun");
-    given_up(&folder).await;
+    play_until_given_up(&folder).await;
     // As where its containers were never ready.
     std::fs::remove_dir_all(folder.join(".stamina/state/scenario_0/before")).unwrap();
     let at = folder.join("scenario_0/trajectory.json");
@@ -178,7 +178,7 @@ async fn an_attempt_that_was_given_up_before_there_was_a_snapshot_of_it_is_playe
     let looked_at = runner::origin::identity(&folder).unwrap();
     let finish = runner::resume(folder.clone(), Vec::new(), looked_at, Arc::new(|_| {})).await.unwrap();
     assert_eq!(finish, Finish::Finished);
-    let calls = shown(&folder, "scenario_0").unwrap()["log"]["number"].as_u64();
+    let calls = episode_status(&folder, "scenario_0").unwrap()["log"]["number"].as_u64();
     assert!(calls > Some(4), "the attempt is played: {calls:?}");
     let episode = common::episodes(&folder).into_iter().next().unwrap();
     assert_ne!(episode.turns[0].attempts[0].end_reason, Some(EndReason::Endpoint));
@@ -188,7 +188,7 @@ async fn an_attempt_that_was_given_up_before_there_was_a_snapshot_of_it_is_playe
 async fn an_attempt_that_waits_to_be_played_again_is_played_at_once_where_that_is_wished() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("waiting");
-    given_up(&folder).await;
+    play_until_given_up(&folder).await;
     // What its agent left the last time is shown.
     let episode = common::episodes(&folder).into_iter().next().unwrap();
     let given_up = &episode.turns[0].attempts[0];
@@ -199,7 +199,7 @@ async fn an_attempt_that_waits_to_be_played_again_is_played_at_once_where_that_i
 }
 
 /// What an episode of a run shows.
-fn shown(folder: &Path, episode: &str) -> Option<serde_json::Value> {
+fn episode_status(folder: &Path, episode: &str) -> Option<serde_json::Value> {
     let text = std::fs::read(folder.join(format!(".stamina/episodes/{episode}.json"))).ok()?;
     serde_json::from_slice(&text).ok()
 }
@@ -220,7 +220,7 @@ async fn no_episode_begins_while_the_endpoint_that_ended_another_fails() {
     let waiting = loop {
         assert!(begun.elapsed() < Duration::from_mins(4), "the next episode waits");
         let all: Vec<serde_json::Value> =
-            (0..3).filter_map(|n| shown(&folder, &format!("scenario_{n}"))).collect();
+            (0..3).filter_map(|n| episode_status(&folder, &format!("scenario_{n}"))).collect();
         let has_text =
             |file: &serde_json::Value, text: &str| file["now"].as_str().is_some_and(|now| now.contains(text));
         if let Some(next) = all.iter().find(|file| has_text(file, "waits for the endpoint, which is asked")) {
@@ -268,7 +268,7 @@ async fn a_wish_that_comes_while_an_episode_ends_is_fulfilled() {
                 let mut ends = counted.lock().unwrap();
                 ends.push(*end_reason);
                 if ends.len() == 1 {
-                    control::write(&at, &again(1)).unwrap();
+                    control::write(&at, &retry_request(1)).unwrap();
                     std::thread::sleep(wait);
                 }
             }

@@ -21,7 +21,7 @@ const SECRET: [(&str, &str); 4] = [
 ];
 const REGION: (&str, &str) = ("AWS_REGION", "eu-central-1");
 /// What is not named is not handed on.
-const UNNAMED: (&str, &str) = ("OTHER_MODEL_KEY", "other-0123456789-key");
+const UNNAMED_SECRET: (&str, &str) = ("OTHER_MODEL_KEY", "other-0123456789-key");
 
 /// An agent that shows what it was given wherever an agent can write, and what it has used as its lines of messages say. Words
 /// alone in braces would be placeholders.
@@ -114,7 +114,7 @@ async fn played(room: &Path, name: &str, ends: &str, limit: &str) -> (PathBuf, A
 
 /// The same for one that is cut off by the time that it may spend. A busy machine needs more of it: where its agent has not come
 /// to where it hangs, there is nothing to look at yet, and it is given more.
-async fn cut_off(room: &Path) -> (PathBuf, Attempt) {
+async fn play_cut_off(room: &Path) -> (PathBuf, Attempt) {
     for minutes in [0.2, 0.8, 4.0] {
         let name = format!("cut-{minutes}");
         let (folder, attempt) =
@@ -150,8 +150,10 @@ async fn with_keys_in_the_environment() {
         return;
     }
     let room = tempfile::tempdir().unwrap();
-    let ((folder, ended), (cut_folder, cut)) =
-        tokio::join!(played(room.path(), "ended", ENDS, "limits.attempt_minutes=10"), cut_off(room.path()));
+    let ((folder, ended), (cut_folder, cut)) = tokio::join!(
+        played(room.path(), "ended", ENDS, "limits.attempt_minutes=10"),
+        play_cut_off(room.path())
+    );
 
     // Its own output says what it has used: all of its requests, or those up to its end.
     assert_eq!(ended.end_reason, Some(EndReason::ServerFailed), "its agent has done its work");
@@ -168,7 +170,7 @@ async fn with_keys_in_the_environment() {
             let shown = format!("{name} {} {}", value.len(), &value[..3]);
             assert!(transcript.contains(&shown), "{shown} was handed on: {transcript}");
         }
-        assert!(transcript.contains(&format!("{} 0 ", UNNAMED.0)), "{transcript}");
+        assert!(transcript.contains(&format!("{} 0 ", UNNAMED_SECRET.0)), "{transcript}");
         let mut hidden = 0;
         for path in files_in(&folder) {
             let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
@@ -194,7 +196,7 @@ fn keys_are_handed_on_and_stand_in_no_file() {
     });
     let child = child
         .args(["--exact", "docker_direct::with_keys_in_the_environment", "--ignored", "--nocapture"])
-        .envs(SECRET.into_iter().chain([REGION, UNNAMED]))
+        .envs(SECRET.into_iter().chain([REGION, UNNAMED_SECRET]))
         .output()
         .unwrap();
     let output =

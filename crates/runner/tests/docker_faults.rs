@@ -199,12 +199,12 @@ fn path(request: &str) -> &str {
 }
 
 /// The model behind the endpoint, which writes the server of turn 1.
-struct Behind {
+struct ModelBehind {
     model: SimulatedModel,
     task: Task,
 }
 
-impl Behind {
+impl ModelBehind {
     fn new() -> Self {
         let first = Programmatic.first(Seed { base: SEED, scenario: 0 }).unwrap().made;
         let task = Task {
@@ -254,7 +254,7 @@ impl Endpoint {
         let misbehaved = Arc::new(Mutex::new(None));
         let first = misbehaved.clone();
         std::thread::spawn(move || {
-            let behind = Behind::new();
+            let behind = ModelBehind::new();
             // Connections on which nothing more is said stay open.
             let mut held = Vec::new();
             let mut requests = 0_u32;

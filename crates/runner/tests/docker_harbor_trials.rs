@@ -37,7 +37,7 @@ async fn resumed(folder: &Path, change: &[&str]) -> Finish {
     runner::resume(folder.to_owned(), change, looked_at, on_event).await.unwrap()
 }
 
-fn last(episode: &Episode) -> &Attempt {
+fn last_attempt(episode: &Episode) -> &Attempt {
     episode.turns.last().unwrap().attempts.last().unwrap()
 }
 
@@ -270,7 +270,7 @@ async fn a_copy_of_a_folder_that_is_resumed_beside_the_original_ends_none_of_its
     assert_eq!(resuming.await.unwrap().unwrap(), Finish::Stopped);
     assert_eq!(original.await.unwrap().unwrap(), Finish::Finished);
     let episode = episodes(&folder).remove(0);
-    assert_eq!((last(&episode).verdict, resumes(&episode)), (Verdict::Passed, Vec::new()), "{episode:?}");
+    assert_eq!((last_attempt(&episode).verdict, resumes(&episode)), (Verdict::Passed, vec![]), "{episode:?}");
     assert_eq!(leftovers(&folder).await, [], "and both have removed their own");
 }
 
@@ -311,7 +311,7 @@ async fn a_resume_of_steps_by_themselves_executes_the_reference_solution_that_is
     assert_eq!(runner::run(settings, stop_after(&folder, 1)).await.unwrap(), Finish::Stopped);
     assert_eq!(resumed(&folder, &[]).await, Finish::Finished);
     let steps = episodes(&folder);
-    let verdicts: Vec<Verdict> = steps.iter().map(|step| last(step).verdict).collect();
+    let verdicts: Vec<Verdict> = steps.iter().map(|step| last_attempt(step).verdict).collect();
     assert_eq!(verdicts, [Verdict::Passed; 3], "{steps:?}");
     let text = fs::read_to_string(folder.join("scenario_0/trajectory.json")).unwrap();
     let trajectory: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -436,7 +436,7 @@ async fn an_attempt_that_the_endpoint_ends_is_retried_from_its_snapshot() {
     mending.await.unwrap();
     let episode = episodes(&folder).remove(0);
     assert_eq!((episode.stamina(), episode.turns[0].attempts.len()), (1, 1), "{episode:?}");
-    assert_eq!(last(&episode).extra["repeats"], 1, "{episode:?}");
+    assert_eq!(last_attempt(&episode).extra["repeats"], 1, "{episode:?}");
     assert_eq!(counts(&folder), Some(runner::EndpointAttempts { retried: 1, lost: 0 }));
 }
 
@@ -453,9 +453,9 @@ async fn a_reference_solution_leaves_no_logs_for_the_agent_and_its_failure_is_re
     assert_eq!(played(&folder, &tasks, &more).await, Finish::Finished);
     let played = episodes(&folder);
     let [first, second] = &played[..] else { panic!("{played:?}") };
-    assert_eq!((last(first).verdict, last(second).verdict), (Verdict::Passed, Verdict::Passed));
-    assert!(!last(first).extra.contains_key("references_failed"));
-    assert_eq!(last(second).extra["references_failed"], serde_json::json!({ "s0": 3 }));
+    assert_eq!([first, second].map(|step| last_attempt(step).verdict), [Verdict::Passed; 2]);
+    assert!(!last_attempt(first).extra.contains_key("references_failed"));
+    assert_eq!(last_attempt(second).extra["references_failed"], serde_json::json!({ "s0": 3 }));
     assert!(!folder.join("scenario_0/artifacts/turn_2/artifacts/of_reference").exists());
 }
 
@@ -492,7 +492,7 @@ async fn a_container_that_cannot_be_started_anew_is_the_agents_doing_only_where_
     for (name, reason) in reasons {
         let episode = episodes.iter().find(|episode| episode.scenario == name).unwrap();
         assert_eq!(episode.turns.len(), 1, "{name}: nothing follows");
-        let attempt = last(episode);
+        let attempt = last_attempt(episode);
         assert_eq!(attempt.end_reason, Some(reason), "{name}: {attempt:?}");
         let message = &attempt.exception.as_ref().unwrap().1;
         assert!(message.contains("started anew"), "{name}: {message}");

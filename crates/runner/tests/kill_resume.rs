@@ -32,7 +32,7 @@ const KILLS: u64 = 100;
 /// What chooses the moments of the kills, unless `STAMINA_SEED` names another number.
 const SEED: u64 = 20_261_121;
 /// Points that are passed seldom, and so are named: each is hit in turn.
-const SELDOM: [&str; 19] = [
+const RARE_POINTS: [&str; 19] = [
     "run begun",
     "about to record",
     "journal written",
@@ -192,7 +192,7 @@ fn pack(at: &Path) -> PathBuf {
 struct Draw(u64);
 
 impl Draw {
-    fn below(&mut self, most: u64) -> u64 {
+    fn number_below(&mut self, most: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -217,7 +217,7 @@ impl Player<'_> {
     }
 
     /// Plays to the end.
-    fn whole(&self) -> u64 {
+    fn play_all(&self) -> u64 {
         let count = self.notes.join("count");
         let status = self.command().env("STAMINA_COUNT_TO", &count).status().unwrap();
         assert_eq!(status.code(), Some(0), "the undisturbed run finishes");
@@ -225,7 +225,7 @@ impl Player<'_> {
     }
 
     /// Plays until a point. The point's name if it was killed there, nothing if the run came to its end.
-    fn until(&self, point: &str) -> Option<String> {
+    fn play_until(&self, point: &str) -> Option<String> {
         let name = self.notes.join("name");
         let status =
             self.command().env("STAMINA_KILL_AT", point).env("STAMINA_KILLED_TO", &name).status().unwrap();
@@ -237,7 +237,7 @@ impl Player<'_> {
     }
 
     /// Plays for a time. Whether it was killed.
-    fn during(&self, time: Duration) -> bool {
+    fn play_for(&self, time: Duration) -> bool {
         let mut child = self.command().spawn().unwrap();
         let until = Instant::now() + time;
         while Instant::now() < until {
@@ -275,7 +275,7 @@ fn killed_runs_end_as_undisturbed_ones() {
     let place = |name: &str| room.path().join(name);
     let calm = place("calm-run-00");
     let started = Instant::now();
-    let points = Player { folder: &calm, pack: &pack, notes: room.path() }.whole();
+    let points = Player { folder: &calm, pack: &pack, notes: room.path() }.play_all();
     println!("an undisturbed run passes {points} points in {:.1?}", started.elapsed());
     let expected = normalized(&calm);
     assert!(expected.len() > 40, "{} files", expected.len());
@@ -294,16 +294,16 @@ fn killed_runs_end_as_undisturbed_ones() {
         loop {
             starts += 1;
             assert!(starts < 400, "it does not end");
-            let killed = match draw.below(5) {
+            let killed = match draw.number_below(5) {
                 0 => {
-                    let killed = player.during(Duration::from_millis(30 + draw.below(2000)));
+                    let killed = player.play_for(Duration::from_millis(30 + draw.number_below(2000)));
                     killed.then(|| "any time".to_owned())
                 }
-                1 | 2 => player.until(&(1 + draw.below(points / 3)).to_string()),
+                1 | 2 => player.play_until(&(1 + draw.number_below(points / 3)).to_string()),
                 _ => {
-                    let name = SELDOM[seldom % SELDOM.len()];
+                    let name = RARE_POINTS[seldom % RARE_POINTS.len()];
                     seldom += 1;
-                    player.until(&format!("{name}:{}", 1 + draw.below(2)))
+                    player.play_until(&format!("{name}:{}", 1 + draw.number_below(2)))
                 }
             };
             let after = player.recorded();
@@ -367,9 +367,9 @@ fn time_counts_once() {
         let started = Instant::now();
         if part < 2 {
             // One attempt of a part is recorded, and the next cut off.
-            assert_eq!(player.until("agent ended:2").as_deref(), Some("agent ended"));
+            assert_eq!(player.play_until("agent ended:2").as_deref(), Some("agent ended"));
         } else {
-            player.whole();
+            player.play_all();
         }
         wall += started.elapsed().as_secs_f64();
         let (of_budget, of_run, of_episodes) = counted();

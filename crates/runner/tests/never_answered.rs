@@ -10,7 +10,7 @@ use runner::{EndpointAttempts, Event, Finish};
 use crate::common;
 
 /// How a run ended, and what it told.
-struct Ended {
+struct EndedRun {
     message: String,
     events: Vec<Event>,
     counts: Option<EndpointAttempts>,
@@ -27,7 +27,7 @@ fn settings(folder: &Path, base_url: String) -> RunSettings {
 }
 
 /// Plays a run that fails.
-async fn failed(settings: RunSettings) -> Ended {
+async fn failed(settings: RunSettings) -> EndedRun {
     let folder = settings.output_dir.clone();
     let (on_event, events) = common::keep();
     let finish = Box::pin(common::run_without_waits(settings, on_event)).await;
@@ -39,7 +39,7 @@ async fn failed(settings: RunSettings) -> Ended {
     assert!(!events.iter().any(|event| matches!(event, Event::Attempt { .. })), "nothing counts: {events:?}");
     let Some(Event::Finished { endpoint, .. }) = events.last() else { panic!("{events:?}") };
     assert_eq!(*endpoint, counts);
-    Ended { message: message.clone(), events, counts, report: serde_json::from_str(&report).unwrap() }
+    EndedRun { message: message.clone(), events, counts, report: serde_json::from_str(&report).unwrap() }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -47,7 +47,7 @@ async fn a_run_whose_requests_are_all_refused_fails_and_says_what_to_check() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("run");
     let base_url = common::refuses("400 Bad Request", r#"{"error":{"message":"unknown field `tools`"}}"#);
-    let Ended { message, counts, report, .. } = failed(settings(&folder, base_url)).await;
+    let EndedRun { message, counts, report, .. } = failed(settings(&folder, base_url)).await;
     assert!(
         message.contains("unknown field `tools`") && message.contains("address, key, model and API"),
         "{message}"
@@ -63,7 +63,7 @@ async fn a_run_that_only_met_contexts_that_are_too_long_can_be_resumed() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("run");
     let base_url = common::refuses("413 Payload Too Large", "{}");
-    let Ended { message, counts, .. } = failed(settings(&folder, base_url)).await;
+    let EndedRun { message, counts, .. } = failed(settings(&folder, base_url)).await;
     assert!(
         message.contains("413") && message.ends_with("the size of its context, then resume"),
         "{message}"
@@ -111,7 +111,7 @@ last_line = { event = "end" }
     let mut settings = settings(&folder, common::refuses("400 Bad Request", "{}"));
     settings.agent = "custom".to_owned();
     settings.harness_file = Some(file);
-    let Ended { message, events, counts, report } = failed(settings).await;
+    let EndedRun { message, events, counts, report } = failed(settings).await;
     assert!(message.contains("it sent no request to a model"), "{message}");
     assert!(message.contains("My agent ended with: error: unknown option --modle"), "{message}");
     assert!(!message.contains("key"), "it was not the endpoint: {message}");

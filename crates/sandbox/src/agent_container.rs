@@ -95,7 +95,7 @@ impl Engine {
             }
         };
         let ended = match (ended, &network) {
-            (Ok(end), Network::OfContainer(relay)) => self.had_its_way(relay, end).await,
+            (Ok(end), Network::OfContainer(relay)) => self.end_with_relay(relay, end).await,
             (ended, _) => ended,
         };
         // Also where starting it failed: it may have been made. An engine that is gone cannot remove it now; the next
@@ -108,7 +108,7 @@ impl Engine {
 
     /// The end of a container that could reach the gateway to its end. What an agent does without is not its own; but a relay that
     /// needs more memory than all its connections can is one that its agent has filled.
-    pub(crate) async fn had_its_way(
+    pub(crate) async fn end_with_relay(
         &self,
         relay: &str,
         mut end: ContainerEnd,
@@ -192,7 +192,7 @@ impl Engine {
                 }
             }
         };
-        let (seconds, whole) = (began.elapsed().as_secs_f64(), started_at.elapsed().as_secs());
+        let (seconds, whole_seconds) = (began.elapsed().as_secs_f64(), started_at.elapsed().as_secs());
         exit.code = code;
         let last = async {
             while let Some(Ok(piece)) = output.next().await {
@@ -221,11 +221,11 @@ impl Engine {
         }
         // `timeout` says 124 where SIGTERM was enough and is killed along (137) where it was not.
         let wall_code = matches!(exit.code, Some(124 | 137));
-        if wall_code && !exit.disk_full && !exit.stopped && whole >= plan.limits.seconds {
+        if wall_code && !exit.disk_full && !exit.stopped && whole_seconds >= plan.limits.seconds {
             exit.timed_out = true;
         }
         if let Some((path, free)) = host_full {
-            return Err(disk::no_room(path, free));
+            return Err(disk::no_room_error(path, free));
         }
         Ok(printed.into_end(exit, seconds))
     }

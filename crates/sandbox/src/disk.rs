@@ -15,13 +15,13 @@ use crate::snapshot::{Size, size_of};
 use crate::{Engine, SandboxError, Volumes};
 
 /// How often, as long as looking is cheap.
-const OFTEN: Duration = Duration::from_secs(1);
+const USUAL_PAUSE: Duration = Duration::from_secs(1);
 /// How often once more than half of the limit is used.
-const CLOSE: Duration = Duration::from_millis(200);
+const SHORT_PAUSE: Duration = Duration::from_millis(200);
 /// The pause is at least this many times as long as looking takes, so that a big tree costs a tenth of a core.
-const SHARE: u32 = 10;
+const PAUSE_FACTOR: u32 = 10;
 /// But never longer than this: looking is slow too on a busy machine, and a disk fills meanwhile.
-const SELDOM: Duration = Duration::from_secs(5);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// What a container may still write before the host's own disk is in danger: below this much free space containers are ended.
 pub(crate) const RESERVE: u64 = 256 << 20;
@@ -49,13 +49,14 @@ pub(crate) async fn watch(engine: &Engine, name: &str, volumes: &Volumes, limit:
             return FullDisk::Limit;
         }
         let used = size.bytes.saturating_add(
-            beside(engine, name, &[volumes.workspace.clone(), volumes.home.clone()], limit).await,
+            bytes_outside_folders(engine, name, &[volumes.workspace.clone(), volumes.home.clone()], limit)
+                .await,
         );
-        if let Some(full) = full(used, limit, free, &volumes.workspace) {
+        if let Some(full) = full_disk(used, limit, free, &volumes.workspace) {
             return full;
         }
-        let pause = if used > limit / 2 { CLOSE } else { OFTEN };
-        tokio::time::sleep(pause.max((began.elapsed() * SHARE).min(SELDOM))).await;
+        let pause = if used > limit / 2 { SHORT_PAUSE } else { USUAL_PAUSE };
+        tokio::time::sleep(pause.max((began.elapsed() * PAUSE_FACTOR).min(LONGEST_PAUSE))).await;
     }
 }
 
@@ -65,19 +66,19 @@ pub(crate) async fn watch_layer(engine: &Engine, name: &str, limit: u64) -> Full
     let root = engine.info.root.clone().filter(|root| root.is_dir());
     loop {
         let began = Instant::now();
-        let used = beside(engine, name, &[], limit).await;
+        let used = bytes_outside_folders(engine, name, &[], limit).await;
         let free = root.as_ref().and_then(free);
-        if let Some(full) = full(used, limit, free, root.as_deref().unwrap_or(Path::new("/"))) {
+        if let Some(full) = full_disk(used, limit, free, root.as_deref().unwrap_or(Path::new("/"))) {
             return full;
         }
-        let pause = if used > limit / 2 { CLOSE } else { OFTEN };
-        tokio::time::sleep(pause.max((began.elapsed() * SHARE).min(SELDOM))).await;
+        let pause = if used > limit / 2 { SHORT_PAUSE } else { USUAL_PAUSE };
+        tokio::time::sleep(pause.max((began.elapsed() * PAUSE_FACTOR).min(LONGEST_PAUSE))).await;
     }
 }
 
 /// Why a container has to end that uses so much on a disk with so much left. Its own limit comes first: one that is over it is not
 /// excused by having filled the host as well.
-fn full(used: u64, limit: u64, free: Option<u64>, folder: &Path) -> Option<FullDisk> {
+fn full_disk(used: u64, limit: u64, free: Option<u64>, folder: &Path) -> Option<FullDisk> {
     if used > limit {
         return Some(FullDisk::Limit);
     }
@@ -86,7 +87,7 @@ fn full(used: u64, limit: u64, free: Option<u64>, folder: &Path) -> Option<FullD
 }
 
 /// That the disk of the host has next to nothing left, as a fault of the machine.
-pub(crate) fn no_room(path: String, free: u64) -> SandboxError {
+pub(crate) fn no_room_error(path: String, free: u64) -> SandboxError {
     let reason =
         format!("its disk has only {} MB left, so the container was ended; make room and resume", free >> 20);
     SandboxError::NoRoom { path, reason }
@@ -114,7 +115,7 @@ fn free(folder: &PathBuf) -> Option<u64> {
 }
 
 /// What the container wrote outside its folders and `/tmp`, and what has no name any more.
-async fn beside(engine: &Engine, name: &str, folders: &[PathBuf], limit: u64) -> u64 {
+async fn bytes_outside_folders(engine: &Engine, name: &str, folders: &[PathBuf], limit: u64) -> u64 {
     let options = InspectContainerOptions { size: true };
     let Ok(found) = engine.docker.inspect_container(name, Some(options)).await else {
         return 0;
@@ -124,7 +125,7 @@ async fn beside(engine: &Engine, name: &str, folders: &[PathBuf], limit: u64) ->
     let unnamed = match first {
         Some(first) => {
             let folders = folders.to_vec();
-            tokio::task::spawn_blocking(move || unnamed(first, &folders, limit)).await.unwrap_or(0)
+            tokio::task::spawn_blocking(move || unnamed_bytes(first, &folders, limit)).await.unwrap_or(0)
         }
         None => 0,
     };
@@ -133,7 +134,7 @@ async fn beside(engine: &Engine, name: &str, folders: &[PathBuf], limit: u64) ->
 
 /// Bytes of open files without a name, on the disks of the folders or of the container's own layer; counting ends once they
 /// are more than `enough`. `first` is the container's first process as the host sees it.
-fn unnamed(first: i64, folders: &[PathBuf], enough: u64) -> u64 {
+fn unnamed_bytes(first: i64, folders: &[PathBuf], enough: u64) -> u64 {
     let device = |path: &Path| std::fs::metadata(path).ok().map(|found| found.dev());
     let layer = PathBuf::from(format!("/proc/{first}/root"));
     let disks: Vec<u64> = folders.iter().chain([&layer]).filter_map(|folder| device(folder)).collect();
@@ -189,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_container_over_its_own_limit_is_not_excused_by_a_full_host() {
-        let state = |used, free| full(used, 100, free, Path::new("/w"));
+        let state = |used, free| full_disk(used, 100, free, Path::new("/w"));
         let host = |free| Some(FullDisk::Host { path: "/w".to_owned(), free });
         assert_eq!(state(101, Some(0)), Some(FullDisk::Limit));
         assert_eq!(state(101, Some(RESERVE)), Some(FullDisk::Limit));
@@ -201,8 +202,8 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn an_open_file_without_a_name_counts() {
-        let me = i64::from(std::process::id());
-        if !processes(me).contains(&u64::from(std::process::id())) {
+        let process = i64::from(std::process::id());
+        if !processes(process).contains(&u64::from(std::process::id())) {
             // Control groups are not to be seen here, so there is nothing to count.
             return;
         }
@@ -211,9 +212,9 @@ mod tests {
         let mut file = std::fs::File::create(dir.path().join("f")).unwrap();
         file.write_all(&vec![1; 3 << 20]).unwrap();
         file.sync_all().unwrap();
-        let before = unnamed(me, &folders, u64::MAX);
+        let before = unnamed_bytes(process, &folders, u64::MAX);
         std::fs::remove_file(dir.path().join("f")).unwrap();
-        assert!(unnamed(me, &folders, u64::MAX) >= before + (3 << 20));
+        assert!(unnamed_bytes(process, &folders, u64::MAX) >= before + (3 << 20));
         drop(file);
     }
 }

@@ -56,7 +56,7 @@ impl EngineInfo {
     ///
     /// Servers are tested on the bridges of the containers. An engine without root, and one in a machine of its own, has these where
     /// this program does not reach them.
-    pub fn unfit(&self) -> Option<&'static str> {
+    pub fn unfit_reason(&self) -> Option<&'static str> {
         if self.elsewhere {
             Some("it runs in a machine or a container of its own, and this one does not reach its containers")
         } else if self.rootless {
@@ -72,23 +72,23 @@ impl Engine {
     /// it is set), Docker's sockets, then Podman's.
     pub async fn connect() -> Result<Self, SandboxError> {
         let mut tried = Vec::new();
-        let mut unfit = None;
+        let mut unfit_engine = None;
         for socket in sockets(&|name| std::env::var(name).ok()) {
-            match Self::at(&socket).await {
-                Ok(engine) if engine.info.unfit().is_none() => return Ok(engine),
+            match Self::from_address(&socket).await {
+                Ok(engine) if engine.info.unfit_reason().is_none() => return Ok(engine),
                 Ok(engine) => {
-                    unfit.get_or_insert(engine);
+                    unfit_engine.get_or_insert(engine);
                 }
                 Err(reason) => tried.push((socket, reason)),
             }
         }
-        unfit.ok_or(SandboxError::NoEngine { tried })
+        unfit_engine.ok_or(SandboxError::NoEngine { tried })
     }
 
     /// The same, for runs: an engine with which none can be played is an error that says why.
     pub async fn connect_to_play() -> Result<Self, SandboxError> {
         let engine = Self::connect().await?;
-        match engine.info.unfit() {
+        match engine.info.unfit_reason() {
             None => Ok(engine),
             Some(reason) => Err(SandboxError::Unfit { engine: engine.info.kind.clone(), reason }),
         }
@@ -97,13 +97,13 @@ impl Engine {
     /// The engine at one address, such as `unix:///var/run/docker.sock`. Tests name theirs; nothing else has a choice of address
     /// but `DOCKER_HOST`, which [`Engine::connect`] reads.
     pub async fn connect_to(address: &str) -> Result<Self, SandboxError> {
-        Self::at(address)
+        Self::from_address(address)
             .await
             .map_err(|reason| SandboxError::NoEngine { tried: vec![(address.to_owned(), reason)] })
     }
 
     /// Only sockets of this machine: containers work on folders of this machine.
-    async fn at(address: &str) -> Result<Self, String> {
+    async fn from_address(address: &str) -> Result<Self, String> {
         let Some(path) = address.strip_prefix("unix://") else {
             return Err(
                 "only unix:// sockets are understood: containers work on folders of this machine".to_owned()
@@ -210,12 +210,13 @@ mod tests {
             elsewhere: false,
             root: None,
         };
-        assert_eq!(system.unfit(), None);
+        assert_eq!(system.unfit_reason(), None);
         let rootless = EngineInfo { rootless: true, ..system.clone() };
         let elsewhere = EngineInfo { elsewhere: true, ..system };
-        assert!(rootless.unfit().unwrap().contains("without root"));
-        assert!(elsewhere.unfit().unwrap().contains("of its own"));
-        let error = SandboxError::Unfit { engine: rootless.kind.clone(), reason: rootless.unfit().unwrap() };
+        assert!(rootless.unfit_reason().unwrap().contains("without root"));
+        assert!(elsewhere.unfit_reason().unwrap().contains("of its own"));
+        let error =
+            SandboxError::Unfit { engine: rootless.kind.clone(), reason: rootless.unfit_reason().unwrap() };
         assert!(error.to_string().starts_with("Docker cannot play runs: it runs without root"), "{error}");
         // Nothing is proposed that cannot work.
         for error in [error, SandboxError::NoEngine { tried: vec![("a".into(), "Permission denied".into())] }]
@@ -243,12 +244,12 @@ mod tests {
     async fn what_does_not_answer_says_why() {
         let dir = tempfile::tempdir().unwrap();
         let silent = dir.path().join("s.sock");
-        let Err(missing) = Engine::at(&format!("unix://{}", silent.display())).await else {
+        let Err(missing) = Engine::from_address(&format!("unix://{}", silent.display())).await else {
             panic!("nothing is there");
         };
         assert_eq!(missing, "not there");
         drop(std::os::unix::net::UnixListener::bind(&silent).unwrap());
-        let Err(refused) = Engine::at(&format!("unix://{}", silent.display())).await else {
+        let Err(refused) = Engine::from_address(&format!("unix://{}", silent.display())).await else {
             panic!("nobody listens");
         };
         assert!(refused.to_lowercase().contains("refused"), "{refused}");

@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 use std::process::{Command, Stdio};
 
-use crate::owner::{Process, plain};
+use crate::owner::{Process, plain_name};
 
 /// How comments of our rules begin.
 const MARK: &str = "stamina-lab";
@@ -54,14 +54,14 @@ fn guard_with(program: &str, run: &str, bridge: &str) -> Result<(), String> {
     };
     let process = Process::current();
     let own_label = process.label();
-    let (mine, others): (Vec<&Rule>, Vec<&Rule>) = rules
+    let (own_rules, others): (Vec<&Rule>, Vec<&Rule>) = rules
         .iter()
         .filter(|rule| rule.run() == Some(run) && rule.bridge() == Some(bridge))
         .partition(|rule| rule.owner().is_some_and(|owner| owner == own_label));
     for rule in others {
         delete(program, rule)?;
     }
-    if !mine.is_empty() {
+    if !own_rules.is_empty() {
         return Ok(());
     }
     let comment = comment(run);
@@ -105,7 +105,7 @@ fn remove_of(program: &str, is_meant: impl Fn(&Rule) -> bool) {
 /// `stamina-lab_0f3a5c77_4711-123456-4026531836`: letters that are not quoted.
 fn comment(run: &str) -> String {
     let owner = Process::current().label().replace(':', "-");
-    format!("{MARK}_{}_{owner}", plain(run))
+    format!("{MARK}_{}_{owner}", plain_name(run))
 }
 
 /// A rule as it is listed: the words behind `-A INPUT`.
@@ -180,8 +180,8 @@ mod tests {
         assert_eq!(runs, [None, None, Some("0f3a5c77")]);
         assert_eq!(rules[2].owner().as_deref(), Some("4711:123:402"));
         assert_eq!(rules[2].bridge(), Some("br-0123456789ab"));
-        let mine = comment("0f3a5c77");
-        let rule = Rule(vec!["--comment".to_owned(), mine]);
+        let own_comment = comment("0f3a5c77");
+        let rule = Rule(vec!["--comment".to_owned(), own_comment]);
         assert_eq!(rule.run(), Some("0f3a5c77"));
         assert!(Process::of_label(&rule.owner().unwrap()).lives());
     }

@@ -14,7 +14,7 @@ use sha2::Digest as _;
 
 use crate::engine_error::{failed, status};
 use crate::firewall;
-use crate::owner::{Process, key, plain, run_id, run_of_labels};
+use crate::owner::{Process, key, plain_name, run_id, run_of_labels};
 use crate::{Engine, LABEL, Leftover, Owner, SandboxError};
 
 /// What the names of snapshots of the containers of tasks begin with.
@@ -170,7 +170,7 @@ impl Engine {
                 let (before, mut stay) = (of_kind.len(), Vec::new());
                 failure = None;
                 for leftover in of_kind {
-                    if let Err(error) = self.remove_one(leftover).await {
+                    if let Err(error) = self.remove_leftover(leftover).await {
                         failure.get_or_insert(error);
                         stay.push(leftover);
                     }
@@ -182,7 +182,7 @@ impl Engine {
         first.map_or(Ok(()), Err)
     }
 
-    async fn remove_one(&self, leftover: &Leftover) -> Result<(), SandboxError> {
+    async fn remove_leftover(&self, leftover: &Leftover) -> Result<(), SandboxError> {
         let id = if leftover.id.is_empty() { &leftover.name } else { &leftover.id };
         let removed = match leftover.kind.as_str() {
             "container" => return self.remove_container(id).await,
@@ -223,7 +223,8 @@ impl Engine {
         let removed = self.remove(&left).await;
         // Whatever could not be removed: rules go where no container is left that they keep from this machine.
         let containers = self.leftovers().await?.into_iter().filter(|leftover| leftover.kind == "container");
-        let guarded: HashSet<String> = containers.map(|leftover| plain(&run_in_folder(&leftover))).collect();
+        let guarded: HashSet<String> =
+            containers.map(|leftover| plain_name(&run_in_folder(&leftover))).collect();
         quietly(move || firewall::sweep(&guarded)).await;
         removed.map(|()| left)
     }
@@ -233,9 +234,9 @@ impl Engine {
         let mut left = self.labeled(&of_id).await?;
         left.retain(|leftover| run_in_folder(leftover) == run);
         // The id stands in a file of the results folder: another run that is alive may have the same.
-        let ours = Process::current().label().to_owned();
+        let label = Process::current().label().to_owned();
         left.retain(|leftover| {
-            let is_ours = leftover.labels.get(&key("owner")).is_some_and(|owner| *owner == ours);
+            let is_ours = leftover.labels.get(&key("owner")).is_some_and(|owner| *owner == label);
             !leftover.is_kept && (!leftover.in_use || is_ours)
         });
         let removed = self.remove(&left).await;
@@ -335,7 +336,7 @@ fn is_gone(file: &Path, root: Option<&Path>) -> bool {
 fn mount_root(file: &Path) -> Option<PathBuf> {
     let device_of = |path: &Path| Some(std::fs::metadata(path).ok()?.dev());
     let (folder, device) = file.ancestors().find_map(|path| Some((path, device_of(path)?)))?;
-    folder.ancestors().take_while(|above| device_of(above) == Some(device)).last().map(Path::to_owned)
+    folder.ancestors().take_while(|ancestor| device_of(ancestor) == Some(device)).last().map(Path::to_owned)
 }
 
 /// Whether a file system is mounted at a path.
@@ -343,7 +344,7 @@ fn is_mount_root(path: &Path) -> bool {
     let device_of = |path: &Path| Some(std::fs::metadata(path).ok()?.dev());
     match path.parent() {
         None => true,
-        Some(above) => device_of(path).is_some_and(|device| device_of(above) != Some(device)),
+        Some(parent) => device_of(path).is_some_and(|device| device_of(parent) != Some(device)),
     }
 }
 

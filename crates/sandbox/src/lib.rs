@@ -144,7 +144,7 @@ pub struct AgentContainer {
 /// What of `docker run`'s arguments a configuration may give: `-u`, `-e`, `-v`, `--add-host`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExtraArgs {
-    /// `uid:gid`. Not obeyed: containers run as [`container_user`], whose their folders are ([`ExtraArgs::ignored`]).
+    /// `uid:gid`. Not obeyed: containers run as [`container_user`], whose their folders are ([`ExtraArgs::ignored_arguments`]).
     pub user: Option<String>,
     /// `NAME=value`; HOME and what the caller sets stay as they are.
     pub env: Vec<(String, String)>,
@@ -156,7 +156,7 @@ pub struct ExtraArgs {
 
 impl ExtraArgs {
     /// What of it is not obeyed, for a person; in the words of `docker run`.
-    pub fn ignored(&self) -> Vec<String> {
+    pub fn ignored_arguments(&self) -> Vec<String> {
         let (uid, gid) = container_user();
         let user =
             self.user.iter().filter(|user| **user != format!("{uid}:{gid}") && **user != uid.to_string());

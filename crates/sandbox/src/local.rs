@@ -184,7 +184,7 @@ impl Local {
             .current_dir(&volumes.workspace)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()))
-            .env("HOME", absolute(&volumes.home))
+            .env("HOME", absolute_path(&volumes.home))
             .env("STAMINA", &self.program)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -195,7 +195,7 @@ impl Local {
     }
 }
 
-fn absolute(path: &Path) -> PathBuf {
+fn absolute_path(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 

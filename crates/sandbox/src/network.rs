@@ -19,7 +19,7 @@ use bollard::query_parameters::ListNetworksOptions;
 
 use crate::engine_error::{failed, status};
 use crate::firewall;
-use crate::owner::{Process, key, labels, plain};
+use crate::owner::{Process, key, labels, plain_name};
 use crate::{Engine, GatewayPlace, Reach, SandboxError, relay};
 
 /// Networks that this process has made or found, by name.
@@ -50,15 +50,15 @@ impl Networks {
 }
 
 fn prefix(run: &str) -> String {
-    format!("stamina-{}-", plain(run))
+    format!("stamina-{}-", plain_name(run))
 }
 
 pub(crate) fn open(run: &str) -> String {
-    format!("stamina-{}-open", plain(run))
+    format!("stamina-{}-open", plain_name(run))
 }
 
 pub(crate) fn servers(run: &str) -> String {
-    format!("stamina-{}-servers", plain(run))
+    format!("stamina-{}-servers", plain_name(run))
 }
 
 impl Engine {
@@ -71,7 +71,7 @@ impl Engine {
         self.network(run, &servers(run), true).await?;
         if reach == Reach::Gateway {
             let socket = self.gateway_socket(run, folder).await?;
-            return Ok(GatewayPlace::Socket { path: socket, seen: relay::SEEN });
+            return Ok(GatewayPlace::Socket { path: socket, seen: relay::GATEWAY_ADDRESS });
         }
         let name = open(run);
         self.network(run, &name, false).await?;
@@ -127,7 +127,7 @@ impl Engine {
     pub(crate) async fn network(&self, run: &str, name: &str, internal: bool) -> Result<(), SandboxError> {
         let mut networks = self.networks.lock().await;
         if networks.lost.contains(run) {
-            return Err(lost(name));
+            return Err(lost_network_error(name));
         }
         if networks.known.contains(name) {
             return Ok(());
@@ -146,7 +146,7 @@ impl Engine {
             }
             Err(error) if status(&error) == Some(404) && networks.used.contains(name) => {
                 networks.lost.insert(run.to_owned());
-                return Err(lost(name));
+                return Err(lost_network_error(name));
             }
             Err(error) if status(&error) == Some(404) => self.make(run, name, internal).await?,
             Err(error) => return Err(failed("look for the run's network")(error)),
@@ -207,7 +207,7 @@ pub(crate) async fn bridges(docker: &Docker) -> Option<(usize, usize)> {
     Some((all.iter().filter(|bridge| is_here(bridge)).count(), all.len()))
 }
 
-fn lost(name: &str) -> SandboxError {
+fn lost_network_error(name: &str) -> SandboxError {
     SandboxError::Engine {
         doing: "find the run's network",
         reason: format!("somebody removed {name} while the run was using it"),

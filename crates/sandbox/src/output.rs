@@ -30,8 +30,8 @@ impl KeptOutput {
         self.head.extend_from_slice(first);
         // Of a piece longer than the tail only its end can stay.
         let rest = &rest[rest.len().saturating_sub(self.half)..];
-        let over = (self.tail.len() + rest.len()).saturating_sub(self.half);
-        self.tail.drain(..over);
+        let excess = (self.tail.len() + rest.len()).saturating_sub(self.half);
+        self.tail.drain(..excess);
         self.tail.extend(rest);
     }
 

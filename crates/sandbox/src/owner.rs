@@ -77,11 +77,11 @@ pub(crate) fn labels(run: &str, episode: Option<&str>, kind: &str) -> HashMap<St
 pub(crate) fn unique_name(run: &str, episode: &str, kind: &str) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    format!("stamina-{}-{}-{kind}-{}-{count}", plain(run), plain(episode), std::process::id())
+    format!("stamina-{}-{}-{kind}-{}-{count}", plain_name(run), plain_name(episode), std::process::id())
 }
 
 /// Only what engines take in a name.
-pub(crate) fn plain(text: &str) -> String {
+pub(crate) fn plain_name(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '.' { c } else { '_' })
         .take(40)
@@ -212,7 +212,7 @@ mod tests {
         std::fs::rename(&original, &renamed).unwrap();
         assert_eq!(run, run_of_folder("0f3a5c77", &renamed));
         // Names of engines and comments of the firewall take it as it is.
-        assert!(run.len() == 17 && plain(&run) == run, "{run}");
+        assert!(run.len() == 17 && plain_name(&run) == run, "{run}");
         let labels = labels(&run, Some("scenario_3"), "agent");
         assert_eq!(labels[&key("run")], "0f3a5c77", "who looks for a run by its id finds it");
         assert_eq!(run_of_labels(|name| labels.get(name)), run);

@@ -23,7 +23,8 @@ use crate::volumes::container_user;
 use crate::{Engine, ExtraArgs, Owner, SandboxError};
 
 /// Where containers with a relay see the gateway. No server that an agent writes is likely to want this port.
-pub(crate) const SEEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 47_110);
+pub(crate) const GATEWAY_ADDRESS: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 47_110);
 /// Connections of one container at once.
 const CONNECTIONS: u32 = 128;
 /// Bytes of memory: Python, and what these connections have in flight.
@@ -108,8 +109,12 @@ fn body(owner: &Owner, socket: &Path, extra: &ExtraArgs) -> ContainerCreateBody 
     // Names belong to the network, so containers beside it have these, too. Without a bridge an engine does not name the container itself.
     // words: ok, the name of a host that agents see
     let hosts = std::iter::once("box:127.0.0.1".to_owned()).chain(extra.hosts.iter().cloned()).collect();
-    let command =
-        [SCRIPT, &SEEN.port().to_string(), &format!("/gateway/{}", name.display()), &CONNECTIONS.to_string()];
+    let command = [
+        SCRIPT,
+        &GATEWAY_ADDRESS.port().to_string(),
+        &format!("/gateway/{}", name.display()),
+        &CONNECTIONS.to_string(),
+    ];
     ContainerCreateBody {
         image: Some(BASE.image.to_owned()),
         entrypoint: Some(["/usr/bin/python3", "-I", "-S", "-c"].map(ToOwned::to_owned).to_vec()),

@@ -192,7 +192,7 @@ impl Engine {
         removed?;
         if let Some(FullDisk::Host { path, free }) = served.as_ref().and_then(|served| served.full.get()) {
             // Not its own: nobody can say whether it would have passed.
-            return Err(disk::no_room(path.clone(), *free));
+            return Err(disk::no_room_error(path.clone(), *free));
         }
         let log = match served {
             Some(mut served) => {

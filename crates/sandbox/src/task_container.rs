@@ -7,8 +7,8 @@
 //! processes, disk and output are limited.
 
 mod archive;
-mod beside;
 mod exec;
+mod second_container;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -27,8 +27,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use self::archive::{ContainerFile, ContainerFiles, PackedFiles};
-pub use self::beside::Shares;
 pub use self::exec::TaskCommand;
+pub use self::second_container::Shares;
 use crate::container::signed;
 use crate::disk::{self, FullDisk};
 use crate::engine_error::{failed, status};
@@ -299,7 +299,7 @@ impl OpenTask {
     }
 
     /// Whether the container by which it reaches the gateway runs; true where it needs none.
-    pub async fn has_way(&self) -> Result<bool, SandboxError> {
+    pub async fn has_running_relay(&self) -> Result<bool, SandboxError> {
         let Some(relay) = &self.relay else { return Ok(true) };
         let found = self.engine.inspect(relay).await?;
         Ok(found.and_then(|found| found.state).and_then(|state| state.running).unwrap_or(false))
@@ -311,7 +311,7 @@ impl OpenTask {
         // The watch ends a container that is over its limit: not one that is just being started.
         self.watching.abort();
         self.engine.stop(&self.name, Duration::ZERO).await?;
-        if self.full().is_none() {
+        if self.full_disk().is_none() {
             let started = self.engine.docker.start_container(&self.name, None).await;
             started.map_err(failed("start a container of a task anew"))?;
         }
@@ -327,7 +327,7 @@ impl OpenTask {
     }
 
     /// Why the container was ended from outside, if it was.
-    fn full(&self) -> Option<FullDisk> {
+    fn full_disk(&self) -> Option<FullDisk> {
         model::lock(&self.ended).clone()
     }
 
@@ -349,7 +349,7 @@ impl OpenTask {
     ) -> Result<crate::ContainerEnd, SandboxError> {
         let end = exec::run(self, command, stop, Some(live)).await?;
         match &self.relay {
-            Some(relay) if !end.exit.stopped => self.engine.had_its_way(relay, end).await,
+            Some(relay) if !end.exit.stopped => self.engine.end_with_relay(relay, end).await,
             _ => Ok(end),
         }
     }
@@ -392,7 +392,7 @@ fn host_config(limits: &Limits, network: String, processes: Option<String>) -> H
         security_opt: Some(vec!["no-new-privileges".to_owned()]),
         log_config: Some(HostConfigLogConfig { typ: Some("none".to_owned()), config: None }),
         network_mode: Some(network),
-        cap_add: processes.is_some().then(|| vec![beside::OUT_OF_REACH.to_owned()]),
+        cap_add: processes.is_some().then(|| vec![second_container::SECOND_CAPABILITY.to_owned()]),
         pid_mode: processes,
         ..Default::default()
     }

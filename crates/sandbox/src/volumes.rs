@@ -9,7 +9,7 @@ use std::path::Path;
 use bollard::models::VolumeCreateRequest;
 
 use crate::engine_error::{failed, status};
-use crate::owner::{Process, labels, plain};
+use crate::owner::{Process, labels, plain_name};
 use crate::{Engine, Owner, SandboxError};
 
 /// `uid:gid` that containers run as: the user's own, so that files belong to them; a plain one where the user is root,
@@ -38,8 +38,8 @@ impl Engine {
         // process: one that sweeps up what a dead process left must not take a volume away that we continue with.
         let name = format!(
             "stamina-{}-{}-{:016x}",
-            plain(&owner.run),
-            plain(&owner.episode),
+            plain_name(&owner.run),
+            plain_name(&owner.episode),
             fnv(format!("{device} {}", Process::current().label()).as_bytes())
         );
         let request = VolumeCreateRequest {

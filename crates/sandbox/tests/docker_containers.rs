@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use sandbox::{GatewayPlace, SandboxError};
 use tokio_util::sync::CancellationToken;
 
-use crate::common::{Place, text};
+use crate::common::{TestPlace, text};
 
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn a_command_finds_its_folders_and_leaves_its_files_and_its_code() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     place.prepare().await;
     let end = place
         .run(&place.shell(
@@ -42,7 +42,7 @@ async fn a_command_finds_its_folders_and_leaves_its_files_and_its_code() {
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn a_missing_image_and_a_missing_program_are_told_apart() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     let mut agent = place.shell("true");
     agent.image = "stamina/there-is-none:1".to_owned();
     let error = place.containers.agent(&agent, CancellationToken::new(), None).await.unwrap_err();
@@ -59,7 +59,7 @@ async fn a_missing_image_and_a_missing_program_are_told_apart() {
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn the_caller_stops_a_container_and_output_is_seen_as_it_comes() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     let stop = CancellationToken::new();
     let (send, mut live) = tokio::sync::mpsc::channel(16);
     let agent = place.shell("trap 'echo bye; exit 3' TERM; echo ready; sleep 1000 & wait");
@@ -82,7 +82,7 @@ async fn the_caller_stops_a_container_and_output_is_seen_as_it_comes() {
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn dropping_the_future_removes_the_container() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     let agent = place.shell("echo ready; sleep 1000");
     let (send, mut live) = tokio::sync::mpsc::channel(16);
     // Dropped once it says that it runs.
@@ -105,7 +105,7 @@ async fn dropping_the_future_removes_the_container() {
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn a_server_answers_from_outside_and_tells_how_it_ended() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     // Perl is in every Debian: a server of one line, so that this needs no image of the project.
     let server = place.server(
         "echo listening on $PORT\nexec perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalAddr => \"0.0.0.0\", \
@@ -153,7 +153,7 @@ async fn ask(address: std::net::SocketAddr) -> String {
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn what_containers_cost() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     place.prepare().await;
     let rounds = 5;
     let began = Instant::now();
@@ -181,7 +181,7 @@ async fn what_containers_cost() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
 async fn a_guarded_server_reaches_nothing_of_the_host() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     // Whether it works is found out by trying it; a trial leaves nothing.
     let guarded = place.engine.is_guarded().await;
     let trials = std::process::Command::new("iptables").args(["-w", "5", "-S", "INPUT"]).output();
@@ -228,7 +228,7 @@ async fn a_guarded_server_reaches_nothing_of_the_host() {
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn a_port_of_one_attempt_is_free_in_the_next() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     place.prepare().await;
     // The side that closes first is the one whose address would be kept waiting: the server.
     let script = "perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalAddr => q(127.0.0.1), LocalPort => 8000, \
@@ -246,7 +246,7 @@ async fn a_port_of_one_attempt_is_free_in_the_next() {
 #[ignore = "needs a container engine"]
 async fn every_gateway_has_a_socket_that_relays_can_reach() {
     use std::os::unix::fs::PermissionsExt;
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     let (first, second) = (place.prepare().await, place.prepare().await);
     assert_ne!(first, second);
     let folder = place.dir.path().join("gateway");

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use sandbox::{AgentContainer, ContainerEnd, ContainerExit, GatewayPlace};
 use tokio_util::sync::CancellationToken;
 
-use crate::common::{Place, text};
+use crate::common::{TestPlace, text};
 
 const MIB: u64 = 1 << 20;
 
@@ -17,12 +17,12 @@ const MIB: u64 = 1 << 20;
 const BUSY: Duration = Duration::from_secs(8);
 
 /// Ended by itself.
-fn plain(code: i64) -> ContainerExit {
+fn exit_with_code(code: i64) -> ContainerExit {
     ContainerExit { code: Some(code), ..ContainerExit::default() }
 }
 
 /// Runs a script that leaves processes called `sleep 98765…` behind if it can, and looks whether any is left.
-async fn run(place: &Place, agent: &AgentContainer, within: u64) -> ContainerEnd {
+async fn run(place: &TestPlace, agent: &AgentContainer, within: u64) -> ContainerEnd {
     let began = Instant::now();
     let end = place.run(agent).await;
     assert!(began.elapsed() < BUSY * u32::try_from(within).unwrap(), "took {:?}: {end:?}", began.elapsed());
@@ -37,7 +37,7 @@ async fn run(place: &Place, agent: &AgentContainer, within: u64) -> ContainerEnd
 }
 
 /// What processes of a test's containers can be known by on the host.
-fn mark(place: &Place) -> String {
+fn mark(place: &TestPlace) -> String {
     format!("98765{}", u32::from_str_radix(&place.owner.run, 16).unwrap())
 }
 
@@ -59,7 +59,7 @@ fn memory() -> u64 {
 }
 
 /// What both folders take, and takes them away: some are deeper than the standard library removes.
-fn used(place: &Place) -> u64 {
+fn used_bytes(place: &TestPlace) -> u64 {
     let size = |folder| sandbox::snapshot::size_of(folder).unwrap().bytes;
     size(&place.volumes.workspace) + size(&place.volumes.home)
 }
@@ -68,7 +68,7 @@ fn used(place: &Place) -> u64 {
 #[ignore = "needs a container engine"]
 // docs/security.md: Agents
 async fn a_fork_bomb() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     let mut agent = place.shell(&format!(
         "bomb() {{ sleep {} & bomb | bomb & }}; bomb; while :; do sleep 1; done",
         mark(&place)
@@ -84,7 +84,7 @@ async fn a_fork_bomb() {
 #[ignore = "needs a container engine"]
 // docs/security.md: Agents
 async fn one_that_fills_the_disk() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     for script in [
         "i=0; while :; do head -c 8000000 /dev/zero > f$i; i=$((i+1)); done",
         "i=0; while :; do head -c 8000000 /dev/zero > $HOME/f$i; i=$((i+1)); done",
@@ -101,7 +101,7 @@ async fn one_that_fills_the_disk() {
         let end = run(&place, &agent, 30).await;
         assert!(end.exit.disk_full, "{script}: {end:?}");
         assert!(!end.exit.timed_out && !end.exit.stopped, "{script}: {end:?}");
-        assert!(used(&place) < 4096 * MIB, "{script} was stopped late: {}", used(&place));
+        assert!(used_bytes(&place) < 4096 * MIB, "{script} was stopped late: {}", used_bytes(&place));
         let folders = [&place.volumes.workspace, &place.volumes.home];
         let removed = std::process::Command::new("sh")
             .args(["-c", "for f; do find \"$f\" -mindepth 1 -maxdepth 1 -exec rm -rf {} +; done", "sh"])
@@ -119,7 +119,7 @@ async fn one_that_fills_the_disk() {
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn a_server_that_fills_the_disk_or_its_log() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     let script = "i=0; while :; do head -c 8000000 /dev/zero > f$i; i=$((i+1)); done\n";
     let server = place.containers.serve(&place.server(script)).await.unwrap();
     let began = Instant::now();
@@ -132,7 +132,7 @@ async fn a_server_that_fills_the_disk_or_its_log() {
 
     let place = {
         place.clear().await;
-        Place::new().await
+        TestPlace::new().await
     };
     let server = place.containers.serve(&place.server("yes 0123456789 | head -c 300000000\n")).await.unwrap();
     while place.containers.runs(&server).await.unwrap() {
@@ -140,7 +140,7 @@ async fn a_server_that_fills_the_disk_or_its_log() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let end = place.containers.end(server).await.unwrap();
-    assert_eq!(end.exited.unwrap(), plain(0));
+    assert_eq!(end.exited.unwrap(), exit_with_code(0));
     assert!(end.log.len() < 66 << 10 && text(&end.log).contains("bytes dropped here"), "{}", end.log.len());
     place.clear().await;
 }
@@ -149,22 +149,22 @@ async fn a_server_that_fills_the_disk_or_its_log() {
 #[ignore = "needs a container engine"]
 // docs/security.md: Agents
 async fn one_that_wants_all_memory() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     let mut agent = place.shell("perl -e '$x = q(a) x (1 << 30); print length $x'");
     agent.limits.memory = 64 * MIB;
     let end = run(&place, &agent, 30).await;
-    assert_eq!(end.exit, ContainerExit { out_of_memory: true, ..plain(137) }, "{end:?}");
+    assert_eq!(end.exit, ContainerExit { out_of_memory: true, ..exit_with_code(137) }, "{end:?}");
 
     // Only a child is killed; the agent goes on.
     agent.argv[2].push_str("; echo alive");
     let end = run(&place, &agent, 30).await;
-    assert_eq!(end.exit, ContainerExit { out_of_memory: true, ..plain(0) }, "{end:?}");
+    assert_eq!(end.exit, ContainerExit { out_of_memory: true, ..exit_with_code(0) }, "{end:?}");
     assert!(text(&end.stdout).contains("alive"));
 
     // Temporary files are memory, but a full /tmp is only full.
     agent.argv[2] = "head -c 1000000000 /dev/zero > /tmp/x || echo full".to_owned();
     let end = run(&place, &agent, 30).await;
-    assert_eq!(end.exit, plain(0), "{end:?}");
+    assert_eq!(end.exit, exit_with_code(0), "{end:?}");
     assert_eq!(text(&end.stdout), "full\n");
     place.clear().await;
 }
@@ -174,18 +174,18 @@ async fn one_that_wants_all_memory() {
 // docs/security.md: Agents
 async fn one_that_writes_links_to_everywhere() {
     use std::os::unix::fs::MetadataExt;
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     let script = "ln -s / root; ln -s /etc etc; ln -s /etc/passwd passwd; ln -s ../../../../.. up; \
                   ln -s /proc/self/root proc; mkdir a; ln -s ../a a/loop; ln -s / $HOME/root; mkfifo pipe; \
                   ln /etc/passwd hard 2>/dev/null || echo no hard link";
     let end = run(&place, &place.shell(script), 30).await;
-    assert_eq!(end.exit, plain(0), "{end:?}");
+    assert_eq!(end.exit, exit_with_code(0), "{end:?}");
     assert_eq!(text(&end.stdout), "no hard link\n");
     let before = std::fs::metadata("/etc/passwd").unwrap();
     // The next container measures the folders and gives them to its user.
     let end = run(&place, &place.shell("ls -l"), 30).await;
-    assert_eq!(end.exit, plain(0), "{end:?}");
-    assert!(used(&place) < MIB, "links are not followed: {}", used(&place));
+    assert_eq!(end.exit, exit_with_code(0), "{end:?}");
+    assert!(used_bytes(&place) < MIB, "links are not followed: {}", used_bytes(&place));
     let after = std::fs::metadata("/etc/passwd").unwrap();
     assert_eq!((before.uid(), before.gid(), before.mode()), (after.uid(), after.gid(), after.mode()));
     assert_eq!(std::fs::metadata("/").unwrap().uid(), 0);
@@ -196,20 +196,20 @@ async fn one_that_writes_links_to_everywhere() {
 #[ignore = "needs a container engine"]
 // docs/security.md: Agents
 async fn one_that_kills_all_it_can() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     let script = format!("sleep {} & sleep 1; kill -9 -1; sleep 1; echo survived; sleep 1000", mark(&place));
     let end = run(&place, &place.shell(&script), 20).await;
-    assert_eq!(end.exit, plain(137), "{end:?}");
+    assert_eq!(end.exit, exit_with_code(137), "{end:?}");
     place.clear().await;
 }
 
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn one_that_opens_ten_thousand_files() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     let script = "perl -e 'for (1..10_000) { open $f[$_], q(/dev/null) or last; $n++ } print $n'";
     let end = run(&place, &place.shell(script), 20).await;
-    assert_eq!(end.exit, plain(0), "{end:?}");
+    assert_eq!(end.exit, exit_with_code(0), "{end:?}");
     let opened: u64 = text(&end.stdout).parse().unwrap();
     assert!((200..256).contains(&opened), "{opened}");
     place.clear().await;
@@ -218,13 +218,13 @@ async fn one_that_opens_ten_thousand_files() {
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn one_that_prints_a_gigabyte() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     let (send, _live) = tokio::sync::mpsc::channel(4);
     let before = memory();
     let agent = place.shell("yes 0123456789 | head -c 1000000000");
     let end = place.containers.agent(&agent, CancellationToken::new(), Some(send)).await.unwrap();
     let grown = memory().saturating_sub(before);
-    assert_eq!(end.exit, plain(0), "{:?}", end.exit);
+    assert_eq!(end.exit, exit_with_code(0), "{:?}", end.exit);
     assert_eq!(end.output_bytes, 1_000_000_000);
     assert!(end.stdout.len() < 66 << 10, "{}", end.stdout.len());
     assert!(text(&end.stdout).contains("999934464 bytes dropped here"));
@@ -235,18 +235,18 @@ async fn one_that_prints_a_gigabyte() {
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn one_that_never_returns() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     let mut agent = place.shell("trap 'echo no' TERM; while :; do sleep 0.2; done");
     agent.limits.seconds = 2;
     let end = run(&place, &agent, 30).await;
-    assert_eq!(end.exit, ContainerExit { timed_out: true, ..plain(137) }, "{end:?}");
+    assert_eq!(end.exit, ContainerExit { timed_out: true, ..exit_with_code(137) }, "{end:?}");
     assert!(text(&end.stdout).starts_with("no\n"), "it was asked first: {end:?}");
 
     // Most end when they are asked to.
     let mut agent = place.shell("sleep 1000");
     agent.limits.seconds = 1;
     let end = run(&place, &agent, 12).await;
-    assert_eq!(end.exit, ContainerExit { timed_out: true, ..plain(124) }, "{end:?}");
+    assert_eq!(end.exit, ContainerExit { timed_out: true, ..exit_with_code(124) }, "{end:?}");
 
     // One that stops its own watchman is ended from outside.
     let mut agent = place.shell("kill -STOP $PPID; sleep 1000");
@@ -259,10 +259,10 @@ async fn one_that_never_returns() {
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn one_that_leaves_a_process_behind_that_holds_its_output() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     let script = format!("setsid sh -c 'sleep {} & sleep {}' & echo done", mark(&place), mark(&place));
     let end = run(&place, &place.shell(&script), 15).await;
-    assert_eq!(end.exit, plain(0), "{end:?}");
+    assert_eq!(end.exit, exit_with_code(0), "{end:?}");
     assert_eq!(text(&end.stdout), "done\n");
     place.clear().await;
 }
@@ -272,7 +272,7 @@ async fn one_that_leaves_a_process_behind_that_holds_its_output() {
 // docs/security.md: Agents
 async fn the_gateway_is_reached_and_nothing_else() {
     use tokio::io::AsyncWriteExt;
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     let GatewayPlace::Socket { path, seen: gateway } = place.prepare().await else {
         panic!("a gateway for containers without a network has a socket");
     };
@@ -288,7 +288,7 @@ async fn the_gateway_is_reached_and_nothing_else() {
     let listen = "perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalAddr => q(0.0.0.0), LocalPort => 8000, \
                   Listen => 5, ReuseAddr => 1) or die; print STDERR q(ready); while ($c = $s->accept) { print $c qq(open\\n) }'";
     let server = place.containers.serve(&place.server(listen)).await.unwrap();
-    let other = Place::new().await;
+    let other = TestPlace::new().await;
     let mut neighbor = other.shell(listen);
     neighbor.owner.run.clone_from(&place.owner.run);
     neighbor.owner.episode = "scenario_1".to_owned();
@@ -350,7 +350,7 @@ async fn the_gateway_is_reached_and_nothing_else() {
 #[ignore = "needs a container engine"]
 // docs/security.md: Agents
 async fn a_flood_of_requests_does_not_fill_the_relay() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     let GatewayPlace::Socket { path, seen } = place.prepare().await else { panic!("it has a socket") };
     // It takes connections and reads nothing.
     let gateway = std::os::unix::net::UnixListener::bind(&path).unwrap();

@@ -26,7 +26,7 @@ fn probe(name: &str) -> Vec<String> {
     command.iter().map(|&part| part.to_owned()).collect()
 }
 
-fn chosen() -> Vec<Recipe> {
+fn chosen_recipes() -> Vec<Recipe> {
     let names = std::env::var("STAMINA_TEST_IMAGES").unwrap_or_else(|_| "base".to_owned());
     RECIPES
         .into_iter()
@@ -38,7 +38,7 @@ fn chosen() -> Vec<Recipe> {
 #[ignore = "needs a container engine"]
 async fn images_are_built_and_work() {
     let engine = Engine::connect().await.unwrap();
-    let recipes = chosen();
+    let recipes = chosen_recipes();
     assert!(!recipes.is_empty(), "STAMINA_TEST_IMAGES names no recipe");
     for recipe in recipes {
         let (send, mut news) = tokio::sync::mpsc::channel(1000);
@@ -114,7 +114,7 @@ async fn the_stacks_of_a_foreign_image_are_tried() {
     let missing = engine.stacks("example/there-is-none:1").await.unwrap_err();
     assert!(matches!(missing, sandbox::SandboxError::NoImage { .. }), "{missing:?}");
     // Ours are known, also where they are not built yet.
-    assert_eq!(engine.stacks("stamina/base:1").await.unwrap(), sandbox::Stacks::OURS);
+    assert_eq!(engine.stacks("stamina/base:1").await.unwrap(), sandbox::Stacks::OF_RECIPES);
     // The base under a name of somebody else's, where it is built.
     if engine.images(&["stamina/base:1"]).await.unwrap().remove(0).there {
         let docker = bollard::Docker::connect_with_local_defaults().unwrap();

@@ -12,12 +12,12 @@ use bollard::query_parameters::CreateContainerOptions;
 use sandbox::{ContainerExit, Containers, Engine, ExtraArgs, LABEL, SandboxError, TaskContainer};
 use tokio_util::sync::CancellationToken;
 
-use crate::common::{Place, image, text};
+use crate::common::{TestPlace, image, text};
 
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn what_the_dead_left_goes_and_what_the_living_use_stays() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     place.prepare().await;
     place.run(&place.shell("true")).await;
     let mine = |left: &sandbox::Leftover| left.run == place.owner.run;
@@ -32,8 +32,8 @@ async fn what_the_dead_left_goes_and_what_the_living_use_stays() {
     assert!(found.iter().all(|left| left.in_use));
 
     // The same, left by a process that is dead: this one's namespace, a number that nobody has.
-    let me = &found[0].labels[&format!("{LABEL}.owner")];
-    let dead = format!("4194304:1:{}", me.rsplit(':').next().unwrap());
+    let owner = &found[0].labels[&format!("{LABEL}.owner")];
+    let dead = format!("4194304:1:{}", owner.rsplit(':').next().unwrap());
     let run = format!("d{}", &place.owner.run[1..]);
     let name = format!("stamina-{run}-left");
     let labels = HashMap::from([(format!("{LABEL}.run"), run.clone()), (format!("{LABEL}.owner"), dead)]);
@@ -67,7 +67,7 @@ async fn what_the_dead_left_goes_and_what_the_living_use_stays() {
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn what_is_made_anew_under_the_same_name_is_not_removed() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     place.prepare().await;
     let docker = docker();
     let mine = async || {
@@ -92,7 +92,7 @@ async fn what_is_made_anew_under_the_same_name_is_not_removed() {
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn a_network_that_is_removed_under_a_run_is_not_replaced_in_silence() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     place.prepare().await;
     place.run(&place.shell("true")).await;
     let docker = docker();
@@ -122,7 +122,7 @@ async fn a_network_that_is_removed_under_a_run_is_not_replaced_in_silence() {
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn a_relay_that_is_ended_under_a_container_is_told_and_made_anew() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     place.prepare().await;
     place.run(&place.shell("true")).await;
     let relay = async || {
@@ -154,7 +154,7 @@ async fn a_relay_that_is_ended_under_a_container_is_told_and_made_anew() {
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn a_server_that_is_ended_from_outside_is_told_from_one_that_ends_itself() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     let docker = docker();
     let wait_for_end = async |server: &sandbox::ServerAddress| {
         let began = std::time::Instant::now();
@@ -199,7 +199,7 @@ async fn a_server_that_is_ended_from_outside_is_told_from_one_that_ends_itself()
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn an_engine_that_goes_away_is_told_and_its_container_is_found_again() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     let through = place.dir.path().join("engine.sock");
     let real = PathBuf::from(place.engine.info().socket.trim_start_matches("unix://"));
     let cut = relay(&real, &through);
@@ -235,7 +235,7 @@ async fn an_engine_that_goes_away_is_told_and_its_container_is_found_again() {
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn a_container_that_somebody_else_ends_is_lost_and_not_the_agents_fault() {
-    let place = Place::new().await;
+    let place = TestPlace::new().await;
     let docker = docker();
     // As a person does it, and as an engine does that shuts down in good order.
     for force in [true, false] {
@@ -298,7 +298,7 @@ fn docker() -> Docker {
 #[ignore = "needs a container engine"]
 // docs/security.md: The records of a run (`.stamina/`)
 async fn a_copy_of_a_folder_ends_no_container_of_the_original() {
-    let (mut original, mut copy) = (Place::new().await, Place::new().await);
+    let (mut original, mut copy) = (TestPlace::new().await, TestPlace::new().await);
     let id = original.owner.run.clone();
     for place in [&mut original, &mut copy] {
         place.owner.run = sandbox::run_of_folder(&id, place.dir.path());
@@ -339,7 +339,7 @@ async fn a_copy_of_a_folder_ends_no_container_of_the_original() {
 #[ignore = "needs a container engine"]
 // docs/security.md: Tasks of Harbor
 async fn a_snapshot_of_an_earlier_version_is_found_listed_and_removed() {
-    let mut place = Place::new().await;
+    let mut place = TestPlace::new().await;
     let id = place.owner.run.clone();
     let kept_by = place.dir.path().join("snapshot.json");
     std::fs::write(&kept_by, "{}").unwrap();
@@ -347,7 +347,7 @@ async fn a_snapshot_of_an_earlier_version_is_found_listed_and_removed() {
         owner: place.owner.clone(),
         image: image(),
         env: Vec::new(),
-        limits: Place::limits(),
+        limits: TestPlace::limits(),
         reach: sandbox::Reach::Gateway,
         kept_by: Some(kept_by.clone()),
     };

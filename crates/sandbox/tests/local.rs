@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use sandbox::{AgentContainer, Containers, ExtraArgs, Limits, Local, Owner, Reach, ServerContainer, Volumes};
 use tokio_util::sync::CancellationToken;
 
-struct Place {
+struct TestPlace {
     containers: Containers,
     dir: tempfile::TempDir,
 }
 
-impl Place {
+impl TestPlace {
     fn new() -> Self {
         Self::with_program("/opt/stamina")
     }
@@ -52,7 +52,7 @@ fn text(bytes: &[u8]) -> String {
 
 #[tokio::test]
 async fn a_command_sees_its_folders_and_little_else() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let agent =
         place.shell("pwd -P; echo $HOME; echo $GIVEN; echo $STAMINA; env | wc -l; echo oops >&2; exit 3", 30);
     let end = place.containers.agent(&agent, CancellationToken::new(), None).await.unwrap();
@@ -69,7 +69,7 @@ async fn a_command_sees_its_folders_and_little_else() {
 
 #[tokio::test]
 async fn the_wall_limit_and_the_caller_end_it_with_all_that_it_started() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let mark = format!("3600.{}", std::process::id());
     // Time enough to begin on a busy machine.
     let agent = place.shell(&format!("sleep {mark} & echo started; sleep {mark}"), 4);
@@ -110,23 +110,23 @@ fn sleeping(mark: &str) -> bool {
 #[tokio::test]
 async fn a_server_gets_a_port_of_its_own_and_ends_when_told() {
     // A shell stands in for the program: it takes `serve-reference` for a script.
-    let place = Place::with_program("/bin/sh");
+    let place = TestPlace::with_program("/bin/sh");
     let script = "echo \"$0 $*\"; touch ready-$$; exec sleep 3600\n";
     std::fs::write(place.dir.path().join("workspace/serve-reference"), script).unwrap();
     // What lies in the workspace is never run: it may have come from somebody else.
     std::fs::write(place.dir.path().join("workspace/run.sh"), "touch ran\n").unwrap();
     let server = ServerContainer {
-        owner: Place::owner(),
+        owner: TestPlace::owner(),
         image: String::new(),
         volumes: place.volumes(),
         limits: Limits::default(),
     };
-    let one = place.containers.serve(&server).await.unwrap();
+    let first = place.containers.serve(&server).await.unwrap();
     let two = place.containers.serve(&server).await.unwrap();
-    assert_ne!(one.address, two.address);
-    assert!(place.containers.runs(&one).await.unwrap());
+    assert_ne!(first.address, two.address);
+    assert!(place.containers.runs(&first).await.unwrap());
     // It does not listen, and nobody else can listen there in its place.
-    for server in [&one, &two] {
+    for server in [&first, &two] {
         let address = server.address.unwrap();
         let refused = std::net::TcpStream::connect(address).unwrap_err().kind();
         assert_eq!(refused, std::io::ErrorKind::ConnectionRefused);
@@ -142,7 +142,7 @@ async fn a_server_gets_a_port_of_its_own_and_ends_when_told() {
         assert!(began.elapsed() < Duration::from_mins(1));
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let end = place.containers.end(one).await.unwrap();
+    let end = place.containers.end(first).await.unwrap();
     assert_eq!(end.exited, None);
     assert_eq!(text(&end.log), "serve-reference --schema schema.yaml --on-stdin\n");
     assert!(!place.dir.path().join("workspace/ran").exists());

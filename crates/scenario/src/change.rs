@@ -28,7 +28,7 @@ use strum::VariantNames as _;
 
 pub use self::actions::{ActionChange, ActionKind};
 pub use self::analytics::{AnalyticChange, AnalyticKind};
-pub(crate) use self::apply::Following;
+pub(crate) use self::apply::FollowingSchema;
 pub use self::apply::{apply, next_turn};
 pub use self::constraints::{ConstraintChange, ConstraintKind};
 pub use self::conventions::{ConventionChange, ConventionKind, ErrorKind, StatusKind};

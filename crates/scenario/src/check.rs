@@ -89,7 +89,7 @@ fn is_line(text: &str) -> bool {
 }
 
 /// The first text that comes twice.
-fn twice<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+fn first_duplicate<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     let mut rest = texts;
     while let Some(text) = rest.next() {
         if rest.clone().any(|other| other == text) {

@@ -29,7 +29,7 @@ impl Draw {
 
     /// An integer from 0 to `n` − 1, all equally likely (Lemire 2019, "Fast random integer generation in an interval",
     /// with rejection). 0 if `n` is 0.
-    pub fn below(&mut self, n: usize) -> usize {
+    pub fn number_below(&mut self, n: usize) -> usize {
         let n = n as u64;
         if n == 0 {
             return 0;
@@ -43,27 +43,27 @@ impl Draw {
     }
 
     /// An integer from `low` to `high`, both included.
-    pub fn between(&mut self, low: i64, high: i64) -> i64 {
-        low.saturating_add_unsigned(self.below((high - low + 1).max(0) as usize) as u64)
+    pub fn number_between(&mut self, low: i64, high: i64) -> i64 {
+        low.saturating_add_unsigned(self.number_below((high - low + 1).max(0) as usize) as u64)
     }
 
     /// True with a probability of `percent` / 100.
     pub fn chance(&mut self, percent: u32) -> bool {
-        self.below(100) < percent as usize
+        self.number_below(100) < percent as usize
     }
 
     /// An item of `from`, all equally likely. `None` if it is empty.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
-        from.get(self.below(from.len()))
+        from.get(self.number_below(from.len()))
     }
 
     /// An index of `weights`, with a probability proportional to its weight. `None` if all weights are 0.
-    pub fn weighted(&mut self, weights: &[u32]) -> Option<usize> {
+    pub fn weighted_index(&mut self, weights: &[u32]) -> Option<usize> {
         let total: u64 = weights.iter().map(|&weight| u64::from(weight)).sum();
         if total == 0 {
             return None;
         }
-        let mut rest = self.below(total as usize) as u64;
+        let mut rest = self.number_below(total as usize) as u64;
         for (index, &weight) in weights.iter().enumerate() {
             if rest < u64::from(weight) {
                 return Some(index);
@@ -76,7 +76,7 @@ impl Draw {
     /// Puts items into a random order (Fisher–Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
-            items.swap(last, self.below(last + 1));
+            items.swap(last, self.number_below(last + 1));
         }
     }
 }
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_stream_is_the_same_for_ever() {
         let mut draw = Draw::new(0, 3, 17, "changes");
-        let drawn: Vec<usize> = (0..8).map(|_| draw.below(1000)).collect();
+        let drawn: Vec<usize> = (0..8).map(|_| draw.number_below(1000)).collect();
         assert_eq!(drawn, GOLDEN);
     }
     const GOLDEN: [usize; 8] = [634, 722, 307, 79, 680, 892, 510, 724];
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn every_part_of_its_name_counts() {
         let first =
-            |seed, scenario, turn, purpose| Draw::new(seed, scenario, turn, purpose).below(usize::MAX);
+            |seed, scenario, turn, purpose| Draw::new(seed, scenario, turn, purpose).number_below(usize::MAX);
         let all = [
             first(0, 0, 0, "a"),
             first(1, 0, 0, "a"),
@@ -104,8 +104,8 @@ mod tests {
             first(0, 0, 1, "a"),
             first(0, 0, 0, "b"),
         ];
-        for (index, one) in all.iter().enumerate() {
-            assert!(!all[index + 1..].contains(one));
+        for (index, drawn) in all.iter().enumerate() {
+            assert!(!all[index + 1..].contains(drawn));
         }
     }
 
@@ -113,11 +113,11 @@ mod tests {
     fn choices_stay_in_their_bounds() {
         let mut draw = Draw::new(7, 0, 0, "bounds");
         for _ in 0..1000 {
-            assert!(draw.below(3) < 3);
-            assert!((-2..=2).contains(&draw.between(-2, 2)));
-            assert!(draw.weighted(&[0, 2, 0, 1]).is_some_and(|index| index == 1 || index == 3));
+            assert!(draw.number_below(3) < 3);
+            assert!((-2..=2).contains(&draw.number_between(-2, 2)));
+            assert!(draw.weighted_index(&[0, 2, 0, 1]).is_some_and(|index| index == 1 || index == 3));
         }
-        assert_eq!(draw.weighted(&[0, 0]), None);
+        assert_eq!(draw.weighted_index(&[0, 0]), None);
         assert_eq!(draw.pick::<u8>(&[]), None);
         let mut items = [1, 2, 3, 4, 5];
         draw.shuffle(&mut items);

@@ -24,7 +24,7 @@ mod written;
 use serde::{Deserialize, Serialize};
 
 pub use self::action::{Action, Comparison, Condition, CreatedValue, Effect, Guard, Operand, Param};
-pub use self::analytic::{Analytic, Measure, Only};
+pub use self::analytic::{Analytic, Measure, RecordRestriction};
 pub use self::conventions::{
     Case, Conventions, ErrorCodes, ErrorShape, ListShape, Pagination, PaginationStyle, Statuses,
     UnknownFields,

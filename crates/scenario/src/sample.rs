@@ -24,7 +24,7 @@ pub use self::first::topic;
 pub use self::kind::draw_kind;
 pub use self::names::note_names;
 pub use self::propose::propose;
-pub use self::size::{behind, scheduled, size};
+pub use self::size::{lines_behind, scheduled_lines, size};
 pub use self::touched::TouchedParts;
 pub use crate::vocabulary::topics;
 

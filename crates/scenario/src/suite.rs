@@ -54,7 +54,7 @@ use serde_json::Value;
 use strum::IntoStaticStr;
 
 pub use self::generate::suite;
-pub(crate) use self::generate::{Next, PreviousTurn, next_suite};
+pub(crate) use self::generate::{NextSuite, PreviousTurn, next_suite};
 pub use self::proof::{UnstatedDemand, unstated};
 pub(crate) use self::reading::SuiteFile;
 pub(crate) use self::reads::Blocks;
@@ -126,7 +126,7 @@ pub struct Case {
 
 impl Case {
     /// What is left of one that was removed.
-    pub(crate) fn nothing() -> Self {
+    pub(crate) fn placeholder() -> Self {
         Self {
             id: String::new(),
             title: String::new(),

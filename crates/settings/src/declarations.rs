@@ -19,7 +19,7 @@ const SCENARIOS: &[Benchmark] = &[Benchmark::Iterative, Benchmark::SingleTurn];
 /// The benchmark that plays tasks.
 const TASKS: &[Benchmark] = &[Benchmark::Harbor];
 /// All benchmarks.
-const ANY: &[Benchmark] = &Benchmark::ALL;
+const ALL_BENCHMARKS: &[Benchmark] = &Benchmark::ALL;
 
 /// Every key by name. A test holds that each is declared once.
 static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| all().flat_map(Setting::keys).collect());

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// No such key.
-    #[error("{} knows no key \"{key}\"{}", place_or(place), proposed(nearest.as_deref()))]
+    #[error("{} knows no key \"{key}\"{}", place_or(place), proposal(nearest.as_deref()))]
     UnknownKey {
         /// As given.
         key: String,
@@ -65,7 +65,7 @@ fn place_or(place: &str) -> String {
     if place.is_empty() { "The configuration".to_owned() } else { format!("{place}: the configuration") }
 }
 
-fn proposed(nearest: Option<&str>) -> String {
+fn proposal(nearest: Option<&str>) -> String {
     nearest.map(|key| format!(". The nearest is \"{key}\"")).unwrap_or_default()
 }
 

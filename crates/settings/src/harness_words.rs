@@ -21,7 +21,7 @@ pub const AGENTS: &[&str] = &[
 /// model.
 const PLAYERS: [&str; 2] = ["ORACLE", "NOP"];
 /// Docker, and the endpoint of the model that samples.
-const OTHERS: [&str; 2] = ["docker", "llm_sampler"];
+const OTHER_SECTIONS: [&str; 2] = ["docker", "llm_sampler"];
 
 /// Whether a word of `agent`, in small letters, is that of a player of tasks: it asks no model.
 pub fn is_player(agent: &str) -> bool {
@@ -36,7 +36,7 @@ pub fn is_harness_section(section: &str) -> bool {
 /// Whether any key may stand in a section, because its keys are the business of others: of an agent, of Docker, of the endpoint
 /// of the model that samples.
 pub fn is_free_section(section: &str) -> bool {
-    OTHERS.contains(&section) || is_harness_section(section)
+    OTHER_SECTIONS.contains(&section) || is_harness_section(section)
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ pub const SR: Protocol = Protocol {
     timeout: "stop",
 };
 /// As scenarios are played: with feedback, and as many attempts at a step as at a turn of a scenario.
-pub const OURS: Protocol = Protocol {
+pub const FEEDBACK: Protocol = Protocol {
     word: "ours",
     attempts: 10,
     takes_attempts: true,
@@ -54,4 +54,4 @@ pub const OURS: Protocol = Protocol {
     timeout: "graded",
 };
 /// All of them, in the order of `harbor.protocol`.
-pub const ALL: [Protocol; 4] = [EVOCODE, MT_AT_K, SR, OURS];
+pub const ALL: [Protocol; 4] = [EVOCODE, MT_AT_K, SR, FEEDBACK];

@@ -8,7 +8,7 @@ use super::declarations::defaults;
 use super::{Benchmark, ConfigError, Generation, Key, KeyName, ValueKind, all, is_free_section, keys, yaml};
 
 /// Deepest nesting of a file; the keys need two.
-const DEEPEST: usize = 8;
+const MOST_LEVELS: usize = 8;
 /// Most keys of one file.
 const MOST_KEYS: usize = 1000;
 /// Longest key, in bytes, with the sections that it stands in; a long section is repeated by each of its keys.
@@ -165,7 +165,7 @@ fn put(
             given.retain(|other, _| !other.starts_with(&within));
             return Ok(());
         }
-        known(key, place)?;
+        known_key(key, place)?;
         given.remove(key);
         return Ok(());
     }
@@ -174,12 +174,12 @@ fn put(
     if refers(value) || value.as_array().is_some_and(|items| items.iter().any(refers)) {
         return Err(ConfigError::Value {
             key: short(key),
-            given: shown(value),
+            given: shown_value(value),
             wanted: "a plain value: ${…} is not resolved".to_owned(),
             place: place.to_owned(),
         });
     }
-    let value = match known(key, place)? {
+    let value = match known_key(key, place)? {
         None => match takes_of_others(key) {
             None => value.clone(),
             Some(takes) => checked_value(takes, key, value, place)?,
@@ -194,7 +194,7 @@ fn put(
 fn checked_value(takes: ValueKind, key: &str, value: &Value, place: &str) -> Result<Value, ConfigError> {
     takes.take(value).ok_or_else(|| ConfigError::Value {
         key: key.to_owned(),
-        given: shown(value),
+        given: shown_value(value),
         wanted: takes.words(),
         place: place.to_owned(),
     })
@@ -210,7 +210,7 @@ fn takes_of_others(key: &str) -> Option<ValueKind> {
 }
 
 /// The key in the table; nothing for one in a free section.
-fn known(key: &str, place: &str) -> Result<Option<&'static Key>, ConfigError> {
+fn known_key(key: &str, place: &str) -> Result<Option<&'static Key>, ConfigError> {
     if let Some(known) = keys().iter().find(|known| known.dotted() == key) {
         return Ok(Some(known));
     }
@@ -220,7 +220,7 @@ fn known(key: &str, place: &str) -> Result<Option<&'static Key>, ConfigError> {
     {
         return Ok(None);
     }
-    Err(ConfigError::UnknownKey { key: short(key), nearest: nearest(key), place: place.to_owned() })
+    Err(ConfigError::UnknownKey { key: short(key), nearest: nearest_key(key), place: place.to_owned() })
 }
 
 fn finish(given: BTreeMap<String, Value>) -> Config {
@@ -307,7 +307,7 @@ fn without_key(error: &str) -> String {
 
 fn too_much() -> String {
     format!(
-        "It is nested deeper than {DEEPEST} levels, has more than {MOST_KEYS} keys or one of more than {LONGEST_KEY} bytes"
+        "It is nested deeper than {MOST_LEVELS} levels, has more than {MOST_KEYS} keys or one of more than {LONGEST_KEY} bytes"
     )
 }
 
@@ -324,7 +324,7 @@ fn flatten(
         let key = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
         match value {
             Value::Object(map) => {
-                if depth == DEEPEST || !flatten(&key, map, depth + 1, keys) {
+                if depth == MOST_LEVELS || !flatten(&key, map, depth + 1, keys) {
                     return false;
                 }
             }
@@ -349,14 +349,14 @@ fn unquoted(text: &str) -> (&str, bool) {
 
 /// The known key most like this one: by its whole, or by its last part where the section is missing. None if that takes
 /// another letter for every second one.
-fn nearest(key: &str) -> Option<String> {
+fn nearest_key(key: &str) -> Option<String> {
     let key: String = key.to_lowercase().chars().take(100).collect();
     let last = key.rsplit('.').next().unwrap_or(&key).to_owned();
     keys()
         .iter()
         .map(|known| {
-            let whole = distance(&key, &known.dotted());
-            let by_last = distance(&last, known.name) + usize::from(key.contains('.')) * 2;
+            let whole = edit_distance(&key, &known.dotted());
+            let by_last = edit_distance(&last, known.name) + usize::from(key.contains('.')) * 2;
             (whole.min(by_last), known.dotted())
         })
         .min_by_key(|(far, _)| *far)
@@ -365,13 +365,13 @@ fn nearest(key: &str) -> Option<String> {
 }
 
 /// Insertions, deletions and replacements from one text to the other.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (i, a) in one.chars().enumerate() {
+fn edit_distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.chars().enumerate() {
         let mut diagonal = row[0];
         row[0] = i + 1;
-        for (j, b) in other.iter().enumerate() {
+        for (j, b) in right.iter().enumerate() {
             let replaced = diagonal + usize::from(a != *b);
             diagonal = row[j + 1];
             row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
@@ -386,7 +386,7 @@ fn short(text: &str) -> String {
     if chars.next().is_some() { format!("{begin}…") } else { begin }
 }
 
-fn shown(value: &Value) -> String {
+fn shown_value(value: &Value) -> String {
     match value {
         Value::String(text) => format!("\"{}\"", short(text)),
         Value::Array(_) => "a list".to_owned(),

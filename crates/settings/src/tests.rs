@@ -8,7 +8,7 @@ fn file(text: &str) -> ConfigFile {
 }
 
 fn values(list: &[&str]) -> Result<Config, ConfigError> {
-    resolve(&[], &list.iter().map(|&one| one.to_owned()).collect::<Vec<_>>())
+    resolve(&[], &list.iter().map(|&text| text.to_owned()).collect::<Vec<_>>())
 }
 
 #[test]

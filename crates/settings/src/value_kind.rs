@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::bounds::MOST_SCENARIOS;
 
 /// Longest text that a key takes, in bytes.
-const LONGEST: usize = 4096;
+const LONGEST_TEXT: usize = 4096;
 
 /// What a key takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,13 +66,13 @@ impl ValueKind {
                 words.iter().find(|word| **word == given).map(|word| Value::from(*word))
             }
             Self::Text => match value {
-                Value::String(text) if !text.is_empty() && text.len() <= LONGEST => Some(value.clone()),
+                Value::String(text) if !text.is_empty() && text.len() <= LONGEST_TEXT => Some(value.clone()),
                 Value::Number(number) => Some(Value::String(number.to_string())),
                 _ => None,
             },
             Self::Numbers => {
                 let numbers: Vec<u64> = match value {
-                    Value::String(text) if text.len() <= LONGEST => {
+                    Value::String(text) if text.len() <= LONGEST_TEXT => {
                         text.split(',').map(|part| digits(part.trim())).collect::<Option<_>>()?
                     }
                     Value::Number(number) => vec![number.as_u64()?],
@@ -93,7 +93,7 @@ impl ValueKind {
             }
             Self::Words => {
                 let words: Vec<String> = match value {
-                    Value::String(text) if text.len() <= LONGEST => {
+                    Value::String(text) if text.len() <= LONGEST_TEXT => {
                         text.split(',').map(|word| word.trim().to_owned()).collect()
                     }
                     Value::Array(items) => {

@@ -25,7 +25,7 @@ CREATE TABLE endpoint_abilities (
 /// Most endpoints that are kept. A new one replaces the oldest.
 const MOST_KEPT: i64 = 500;
 /// Longest text that is kept, in bytes. A longer text is not kept.
-const LONGEST: usize = 64 << 10;
+const LONGEST_TEXT: usize = 64 << 10;
 
 impl Store {
     /// What preflight learned about a model at an address by an API: the time, in seconds since 1970, and the JSON.
@@ -49,7 +49,7 @@ impl Store {
         known_at: i64,
         found: &str,
     ) -> Result<()> {
-        if address.len() + model.len() + found.len() > LONGEST {
+        if address.len() + model.len() + found.len() > LONGEST_TEXT {
             return Ok(());
         }
         self.write(|write| {
@@ -88,7 +88,7 @@ mod tests {
         keep("m", 8, "{\"tools\":true}");
         assert_eq!(known("m"), Some((8, "{\"tools\":true}".to_owned())));
         assert_eq!(store.abilities("http://127.0.0.1:8080", "m", "/v1/responses").unwrap(), None);
-        keep("long", 9, &"x".repeat(LONGEST + 1));
+        keep("long", 9, &"x".repeat(LONGEST_TEXT + 1));
         assert_eq!(known("long"), None, "an endpoint does not fill a library");
         for n in 0..MOST_KEPT {
             keep(&format!("m{n}"), 100 + n, "{}");

@@ -10,7 +10,7 @@ const COPIED: &str = "SELECT DISTINCT run FROM episode WHERE identity IN
   (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)";
 
 /// The other runs that have trials of a run (`?1`) as well: slug and how many, the most first.
-const OTHERS: &str = "WITH copy AS (
+const OTHER_RUNS: &str = "WITH copy AS (
     SELECT episode.identity, episode.run FROM episode
     WHERE episode.identity IN
       (SELECT own.identity FROM episode AS own WHERE own.run = ?1 AND own.identity IS NOT NULL)
@@ -33,7 +33,7 @@ impl Store {
             if copied.is_empty() {
                 return Ok(found);
             }
-            let mut find = conn.prepare_cached(&OTHERS.replace("{valid}", VALID_EPISODE))?;
+            let mut find = conn.prepare_cached(&OTHER_RUNS.replace("{valid}", VALID_EPISODE))?;
             for run in runs.iter().filter(|run| copied.contains(*run)) {
                 let rows = find.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
                 let others: Vec<(String, u32)> = rows.collect::<rusqlite::Result<_>>()?;

@@ -36,7 +36,7 @@ CREATE TABLE source_tag (
 }];
 
 /// A tag without blanks around it, as it is stored; `None` = it is blank.
-fn tidy(tag: &str) -> Option<&str> {
+fn tidy_tag(tag: &str) -> Option<&str> {
     Some(tag.trim()).filter(|tag| !tag.is_empty())
 }
 
@@ -53,7 +53,7 @@ fn add_tag(conn: &Connection, run: i64, tag: &str) -> Result<()> {
 /// there was a new tag.
 pub(crate) fn take_over(conn: &Connection, run: i64, tags: &[String]) -> Result<bool> {
     let mut any = false;
-    for tag in tags.iter().filter_map(|tag| tidy(tag)) {
+    for tag in tags.iter().filter_map(|tag| tidy_tag(tag)) {
         let new = conn
             .prepare_cached("INSERT OR IGNORE INTO source_tag (run, tag) VALUES (?1, ?2)")?
             .execute((run, tag))?;
@@ -79,10 +79,10 @@ impl Store {
             let conn = &write.tx;
             for slug in runs {
                 let Some((run, source)) = slugs::find(conn, slug)? else { continue };
-                for tag in add.iter().filter_map(|tag| tidy(tag)) {
+                for tag in add.iter().filter_map(|tag| tidy_tag(tag)) {
                     add_tag(conn, run, tag)?;
                 }
-                for tag in remove.iter().filter_map(|tag| tidy(tag)) {
+                for tag in remove.iter().filter_map(|tag| tidy_tag(tag)) {
                     conn.prepare_cached("DELETE FROM tag WHERE run = ?1 AND tag = ?2")?
                         .execute((run, tag))?;
                 }

@@ -12,7 +12,7 @@ use rusqlite::{Connection, params};
 use crate::{EpisodeId, Result, RunId, Store, rows};
 
 /// The largest plausible count of tokens. Sums of larger counts could exceed the range of a column.
-const MOST: i64 = 1 << 60;
+const MOST_TOKENS: i64 = 1 << 60;
 
 /// The runs of open sources with an attempt that has this word. The word is a literal so that SQLite uses its partial index.
 fn runs_with(conn: &Connection, basis: CachedInput) -> Result<BTreeSet<RunId>> {
@@ -59,7 +59,7 @@ fn change(conn: &Connection, run: RunId, from: CachedInput, to: CachedInput) -> 
            AND attempt.input_tokens BETWEEN 0 AND ?3 AND attempt.cached_tokens BETWEEN 1 AND ?3",
     )?;
     let found: Vec<(i64, EpisodeId)> = find
-        .query_map(params![run, from.as_str(), MOST], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .query_map(params![run, from.as_str(), MOST_TOKENS], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
     let mut changed = BTreeSet::new();
     for (attempt, episode) in found {
@@ -89,7 +89,7 @@ fn change_given(
            AND given_tokens ->> 'input' BETWEEN 0 AND ?3 AND given_tokens ->> 'cached' BETWEEN 1 AND ?3",
     )?;
     let found: Vec<EpisodeId> = find
-        .query_map(params![run, from.as_str(), MOST], |row| row.get(0))?
+        .query_map(params![run, from.as_str(), MOST_TOKENS], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     for episode in &found {
         conn.prepare_cached(

@@ -13,7 +13,7 @@ use crate::write::Write;
 use crate::{Result, StoreError, schema};
 
 /// How long a write waits for another process.
-const BUSY: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Connections kept open for readers. More may exist for a moment; they are closed after use.
 const READERS: usize = 4;
@@ -49,7 +49,7 @@ impl Store {
         }
         let opened = retry_while_busy(|| {
             let mut conn = Connection::open(path)?;
-            conn.busy_timeout(BUSY)?;
+            conn.busy_timeout(BUSY_TIMEOUT)?;
             schema::check(&conn, path)?;
             set_up_writer(&conn)?;
             schema::migrate(&mut conn)?;
@@ -176,7 +176,7 @@ fn open_reader(path: &Path) -> Result<Connection> {
     // A read-only connection could not use WAL. `query_only` forbids writing as well.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
-    conn.busy_timeout(BUSY)?;
+    conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.pragma_update(None, "query_only", true)?;
     conn.pragma_update(None, "cache_size", -16_384)?;
     conn.pragma_update(None, "temp_store", "memory")?;
@@ -219,7 +219,9 @@ fn retry_while_busy<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
     let begin = Instant::now();
     loop {
         match attempt() {
-            Err(StoreError::Busy) if begin.elapsed() < BUSY => std::thread::sleep(Duration::from_millis(10)),
+            Err(StoreError::Busy) if begin.elapsed() < BUSY_TIMEOUT => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
             other => return other,
         }
     }

@@ -174,12 +174,12 @@ mod tests {
     /// Writes a run as a place of its own, with these trials; `false` = the trial was still running. Harness and model of a run
     /// whose name begins with `named` are known; every source of one gives it a tag.
     fn put(store: &Store, source: SourceId, run: &str, trials: &[(&str, bool)]) {
-        let mut own = Run::unknown(run, Benchmark { key: "b".into(), name: "B".into() });
+        let mut record = Run::unknown(run, Benchmark { key: "b".into(), name: "B".into() });
         if run.starts_with("named") {
-            (own.harness, own.model) = (Some("agent-a".into()), Some("model-a".into()));
+            (record.harness, record.model) = (Some("agent-a".into()), Some("model-a".into()));
         }
-        own.tags = vec!["of-source".into()];
-        store.put_runs(source, run, "harbor", &[own]).unwrap();
+        record.tags = vec!["of-source".into()];
+        store.put_runs(source, run, "harbor", &[record]).unwrap();
         let episodes: Vec<(String, Episode)> = trials
             .iter()
             .map(|(trial, has_ended)| {

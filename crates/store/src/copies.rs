@@ -83,7 +83,7 @@ const SIZES_OF_COPIES: &str = "(SELECT run, count(*) AS episodes FROM episode WH
     (SELECT its.run FROM episode AS own JOIN episode AS its ON its.identity = own.identity WHERE own.run = ?1) GROUP BY run)";
 
 /// Every group of copies, with the copy that counts first. If one copy is withdrawn, none counts.
-static RANKED: LazyLock<String> = LazyLock::new(|| {
+static RANKED_COPIES: LazyLock<String> = LazyLock::new(|| {
     let rank = RANK.join(", ");
     format!(
         "SELECT episode.identity, episode.run, episode.id, NOT ({VALID_EPISODE}) AS is_withdrawn FROM episode
@@ -95,9 +95,9 @@ static RANKED: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The episodes that a run (`?1`) shares with others, as pairs in the order of [`RANKED`]. A withdrawn run counts after all
+/// The episodes that a run (`?1`) shares with others, as pairs in the order of [`RANKED_COPIES`]. A withdrawn run counts after all
 /// others.
-static SHARED: LazyLock<String> = LazyLock::new(|| {
+static SHARED_EPISODES: LazyLock<String> = LazyLock::new(|| {
     let terms: Vec<String> = RANK.iter().enumerate().map(|(i, term)| format!("{term} AS rank_{i}")).collect();
     let terms = terms.join(", ");
     let order = |copy: &str| {
@@ -142,9 +142,9 @@ static COPIES_OF_SOURCE: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The copies among the episodes of `wanted` runs, in the order of [`RANKED`].
+/// The copies among the episodes of `wanted` runs, in the order of [`RANKED_COPIES`].
 fn copies_among(conn: &Connection, wanted: impl Fn(RunId) -> bool) -> Result<Vec<EpisodeCopy>> {
-    let mut find = conn.prepare_cached(&RANKED)?;
+    let mut find = conn.prepare_cached(&RANKED_COPIES)?;
     let mut rows = find.query([])?;
     let mut counted: Option<(String, RunId, EpisodeId, bool)> = None;
     let mut copies = Vec::new();
@@ -222,7 +222,7 @@ impl Store {
     /// The other runs that share episodes with this one, the most first. Withdrawn episodes do not count.
     pub fn shared_episodes(&self, run: RunId) -> Result<Vec<SharedEpisodes>> {
         self.read(|conn| {
-            let mut find = conn.prepare_cached(&SHARED)?;
+            let mut find = conn.prepare_cached(&SHARED_EPISODES)?;
             let rows = find.query_map([run], |row| {
                 Ok(SharedEpisodes {
                     run: row.get(0)?,

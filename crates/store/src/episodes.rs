@@ -6,11 +6,11 @@ use model::{CachedInput, EndReason, Episode, Tokens, Turn, Verdict};
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::read::whole;
+pub(crate) use self::read::read_whole;
 pub use self::read::{EpisodeEntry, EpisodeRecord};
 use crate::limits::{GRID_TURNS, IDENTITY_BYTES, MESSAGE_BYTES, cut};
 use crate::migration::Migration;
-use crate::values::{artifacts_json, extra_json, folded, int, json};
+use crate::values::{artifacts_json, extra_json, folded_text, int, json};
 use crate::write::Write;
 use crate::{EpisodeId, Result, RunId, UsedTotals, episode_turns, sessions, slugs, texts, turns, withdrawn};
 
@@ -318,7 +318,7 @@ pub(crate) fn put_without_turns(
             json(&episode.reported)?,
             artifacts_json(&episode.artifacts)?,
             extra_json(&episode.extra)?,
-            folded([Some(episode.scenario.as_str()), episode.title.as_deref()]),
+            folded_text([Some(episode.scenario.as_str()), episode.title.as_deref()]),
             episode.attempts_left,
             episode.unrecognised,
             episode.identity.as_deref().filter(|identity| identity.len() <= IDENTITY_BYTES),

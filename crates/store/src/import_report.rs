@@ -7,7 +7,7 @@ use ts_rs::TS;
 
 use crate::limits::{MESSAGE_BYTES, cut};
 use crate::migration::Migration;
-use crate::values::{int, listed, no_word, parse, whole};
+use crate::values::{count_or_zero, int, no_word, parse, sql_list};
 use crate::{NotKept, Result, RunId, SourceId, Store, changes, not_kept, rows};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
@@ -70,8 +70,8 @@ pub struct WarningGroup {
 pub(crate) fn by_severity() -> String {
     format!(
         "json_array(count(*) FILTER (WHERE warning.code IN {}), count(*) FILTER (WHERE warning.code IN {}), count(*))",
-        listed(Severity::Note.codes()),
-        listed(Severity::Repair.codes())
+        sql_list(Severity::Note.codes()),
+        sql_list(Severity::Repair.codes())
     )
 }
 
@@ -79,8 +79,8 @@ pub(crate) fn by_severity() -> String {
 pub(crate) fn is_severe() -> String {
     format!(
         "warning.code NOT IN {} AND warning.code NOT IN {}",
-        listed(Severity::Note.codes()),
-        listed(Severity::Repair.codes())
+        sql_list(Severity::Note.codes()),
+        sql_list(Severity::Repair.codes())
     )
 }
 
@@ -245,7 +245,7 @@ impl Store {
         let values = (source, filter.treatment.map(Treatment::as_str), &filter.code, &filter.run);
         self.read(|conn| {
             let sql = format!("SELECT count(*) {matching}");
-            let count = conn.prepare_cached(&sql)?.query_row(values, |row| whole(row, 0))?;
+            let count = conn.prepare_cached(&sql)?.query_row(values, |row| count_or_zero(row, 0))?;
             let sql = format!(
                 "SELECT path, code, message, treatment {matching} ORDER BY code, path, id LIMIT ?5 OFFSET ?6"
             );
@@ -272,7 +272,7 @@ impl Store {
                 "SELECT treatment, count(*) FROM warning WHERE source = ?1 GROUP BY treatment ORDER BY treatment",
             )?;
             let mut counts: Vec<(Treatment, u64)> = find
-                .query_and_then([source], |row| Ok((treatment(&row.get::<_, String>(0)?)?, whole(row, 1)?)))?
+                .query_and_then([source], |row| Ok((treatment(&row.get::<_, String>(0)?)?, count_or_zero(row, 1)?)))?
                 .collect::<Result<_>>()?;
             if let Some((entry, _)) = not_kept::entry(conn, source, &WarningFilter::default())? {
                 match counts.iter_mut().find(|(treatment, _)| *treatment == entry.treatment) {
@@ -298,7 +298,7 @@ impl Store {
                     code: example.code.clone(),
                     severity: Severity::from_code(&example.code),
                     treatment: example.treatment,
-                    count: whole(row, 0)?,
+                    count: count_or_zero(row, 0)?,
                     example,
                 })
             })?;

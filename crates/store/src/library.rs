@@ -241,14 +241,14 @@ impl Condition {
                 [word.into()],
             );
         }
-        condition.one_of("run.source", filter.sources.iter().map(|id| (*id).into()));
+        condition.add_one_of("run.source", filter.sources.iter().map(|id| (*id).into()));
         for (column, wanted) in [
             (Column::Benchmark, &filter.benchmarks),
             (Column::Harness, &filter.harnesses),
             (Column::Model, &filter.models),
         ] {
             if except != Some(column) {
-                condition.one_of(column.expressions().0, wanted.iter().map(|value| value.clone().into()));
+                condition.add_one_of(column.expressions().0, wanted.iter().map(|value| value.clone().into()));
             }
         }
         for tag in &filter.tags {
@@ -258,7 +258,7 @@ impl Condition {
             );
         }
         if filter.real_only {
-            condition.and(REAL, []);
+            condition.and(REAL_RUNS, []);
         }
         if filter.valid_only {
             condition.and(VALID, []);
@@ -279,7 +279,7 @@ impl Condition {
     }
 
     /// Without values, there is no condition.
-    fn one_of(&mut self, expression: &str, values: impl ExactSizeIterator<Item = Value>) {
+    fn add_one_of(&mut self, expression: &str, values: impl ExactSizeIterator<Item = Value>) {
         if values.len() > 0 {
             let marks = vec!["?"; values.len()].join(", ");
             self.and(&format!("{expression} IN ({marks})"), values);
@@ -288,7 +288,7 @@ impl Condition {
 }
 
 /// Runs that are neither baseline nor simulated.
-const REAL: &str = "run.baseline IS NULL AND NOT run.simulated";
+const REAL_RUNS: &str = "run.baseline IS NULL AND NOT run.simulated";
 
 /// Columns that may be unknown, each with what is not NULL where it is known of a run.
 const MAY_BE_UNKNOWN: [(RunSort, &str); 6] = [
@@ -313,7 +313,7 @@ fn groups(conn: &Connection, filter: &RunFilter, condition: &Condition) -> Resul
            max(iif({tested}, run_summary.tau, NULL)), max(coalesce(run_summary.ci_high, run_summary.mean)),
            {known}
          FROM {} WHERE {} GROUP BY 1 ORDER BY group_title IS NULL, group_title COLLATE NOCASE, group_key",
-        runs::FROM,
+        runs::RUN_TABLES,
         condition.sql
     );
     let mut find = conn.prepare_cached(&sql)?;
@@ -344,7 +344,7 @@ fn facet(conn: &Connection, filter: &RunFilter, column: Column) -> Result<Vec<(S
     let sql = format!(
         "SELECT {value} AS value, min({label}) AS label, count(*) FROM {} WHERE {}
          GROUP BY 1 ORDER BY count(*) DESC, label COLLATE NOCASE, value",
-        runs::FROM,
+        runs::RUN_TABLES,
         condition.sql
     );
     let mut find = conn.prepare_cached(&sql)?;
@@ -361,7 +361,7 @@ fn cells(conn: &Connection, condition: &Condition) -> Result<Vec<(String, String
     let sql = format!(
         "SELECT coalesce(run.harness, '') AS harness, coalesce(run.model, '') AS model, count(*) FROM {} WHERE {}
          GROUP BY 1, 2 ORDER BY 2 COLLATE NOCASE, 1 COLLATE NOCASE, 2, 1",
-        runs::FROM,
+        runs::RUN_TABLES,
         condition.sql
     );
     let mut find = conn.prepare_cached(&sql)?;
@@ -375,7 +375,7 @@ fn tags(conn: &Connection, condition: &Condition) -> Result<Vec<(String, u32)>> 
     let sql = format!(
         "SELECT carried.tag, count(*) FROM {} JOIN tag AS carried ON carried.run = run.slug WHERE {}
          GROUP BY 1 ORDER BY 1 COLLATE NOCASE, 1",
-        runs::FROM,
+        runs::RUN_TABLES,
         condition.sql
     );
     let mut find = conn.prepare_cached(&sql)?;
@@ -407,7 +407,7 @@ fn list(conn: &Connection, filter: &RunFilter) -> Result<RunList> {
          LIMIT {limit} OFFSET {}",
         *runs::COLUMNS,
         summaries::COLUMNS,
-        runs::FROM,
+        runs::RUN_TABLES,
         condition.sql,
         filter.offset
     );
@@ -442,14 +442,14 @@ impl Store {
         self.read(|conn| {
             let open = "JOIN source ON source.id = run.source AND source.closed_at IS NULL";
             let sql = format!(
-                "SELECT count(*), count(*) FILTER (WHERE {REAL}),
+                "SELECT count(*), count(*) FILTER (WHERE {REAL_RUNS}),
                    count(*) FILTER (WHERE {}),
                    (SELECT {} FROM warning JOIN source ON source.id = warning.source
                     WHERE source.closed_at IS NULL), {}
                  FROM run {open}",
                 has_severe(),
                 import_report::by_severity(),
-                not_kept::unlisted(
+                not_kept::unlisted_counts(
                     "EXISTS (SELECT 1 FROM source WHERE source.id = not_kept.source AND source.closed_at IS NULL)"
                 )
             );

@@ -7,7 +7,7 @@ use model::{Severity, Warning, WarningCounts};
 use rusqlite::{Connection, Row, params};
 
 use crate::migration::Migration;
-use crate::values::{int, listed, parse};
+use crate::values::{int, parse, sql_list};
 use crate::{Result, RunId, SourceId, Store, WarningFilter, changes};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
@@ -50,19 +50,19 @@ pub(crate) const EPISODES_OF_RUN: &str =
     "(SELECT min(coalesce(sum(episodes), 0), 4294967295) FROM not_kept WHERE not_kept.run = run.id)";
 
 /// SQL: entries that are not listed, by severity, over the rows of `not_kept` for which `condition` holds. [`read_counts`] reads it.
-pub(crate) fn unlisted(condition: &str) -> String {
+pub(crate) fn unlisted_counts(condition: &str) -> String {
     format!(
         "(SELECT json_array(coalesce(sum(notes), 0), coalesce(sum(repairs), 0), coalesce(sum(warnings), 0))
     FROM not_kept WHERE {condition})"
     )
 }
 
-/// Reads [`unlisted`] from this column.
+/// Reads [`unlisted_counts`] from this column.
 pub(crate) fn read_counts(row: &Row<'_>, column: usize) -> Result<WarningCounts> {
     counts(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?)
 }
 
-/// Reads [`unlisted`] from its text.
+/// Reads [`unlisted_counts`] from its text.
 pub(crate) fn counts(list: &str) -> Result<WarningCounts> {
     let (notes, repairs, warnings) = parse(list)?;
     Ok(WarningCounts { notes, repairs, warnings })
@@ -127,7 +127,7 @@ pub(crate) fn entry(
     let of_run = "not_kept.source = ?1 AND (?2 IS NULL OR not_kept.run IN
       (SELECT run.id FROM run JOIN run_slug ON run_slug.id = run.slug WHERE run_slug.slug = ?2))";
     let counts = conn
-        .prepare_cached(&format!("SELECT {}", unlisted(of_run)))?
+        .prepare_cached(&format!("SELECT {}", unlisted_counts(of_run)))?
         .query_and_then((source, &filter.run), |row| read_counts(row, 0))?
         .next()
         .transpose()?
@@ -153,7 +153,7 @@ impl Store {
             }
             let further = "SELECT warning.id FROM warning JOIN part ON part.id = warning.part
                WHERE warning.source = ?1 ORDER BY part.place, part.key, warning.id LIMIT -1 OFFSET ?2";
-            let severity = |severity: Severity| format!("warning.code IN {}", listed(severity.codes()));
+            let severity = |severity: Severity| format!("warning.code IN {}", sql_list(severity.codes()));
             let (note, repair) = (severity(Severity::Note), severity(Severity::Repair));
             conn.execute(
                 &format!(
@@ -216,9 +216,9 @@ mod tests {
         for order in [["a", "b", "c"], ["c", "b", "a"], ["b", "c", "a"]] {
             let (store, source) = library(&["a", "b", "c"]);
             for key in order {
-                let mut own = warnings(3, "json.truncated");
-                own.extend(warnings(1, "link.skipped"));
-                put(&store, source, key, &own, &NotKept::default());
+                let mut own_warnings = warnings(3, "json.truncated");
+                own_warnings.extend(warnings(1, "link.skipped"));
+                put(&store, source, key, &own_warnings, &NotKept::default());
                 store.limit_warnings(source, 6).unwrap();
             }
             let each = |run: &str| (run.to_owned(), severities(1, 0, 3), 4);

@@ -32,7 +32,7 @@ pub(crate) fn get(conn: &Connection) -> Result<CensoringPolicy> {
 }
 
 /// Every episode with an end that a row of a decision table decided, and the rows.
-const DECIDED: &str = "
+const DECIDED_EPISODES: &str = "
   SELECT turn.episode AS episode, attempt.extra ->> 'decided_by' AS decision
   FROM attempt JOIN turn ON turn.id = attempt.turn WHERE attempt.extra LIKE '%\"decided_by\"%'
   UNION
@@ -42,14 +42,14 @@ const DECIDED: &str = "
 fn move_rows(write: &mut Write<'_>, policy: &CensoringPolicy) -> Result<()> {
     let found: Vec<(EpisodeId, i64, RunId, String)> = {
         let mut find = write.tx.prepare(&format!(
-            "SELECT DISTINCT id, part, run, slug FROM episode WHERE id IN (SELECT episode FROM ({DECIDED}))"
+            "SELECT DISTINCT id, part, run, slug FROM episode WHERE id IN (SELECT episode FROM ({DECIDED_EPISODES}))"
         ))?;
         let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
         rows.collect::<rusqlite::Result<_>>()?
     };
     let mut changed = BTreeSet::new();
     for (id, part, run, slug) in found {
-        let Some(mut episode) = episodes::whole(&write.tx, id)? else { continue };
+        let Some(mut episode) = episodes::read_whole(&write.tx, id)? else { continue };
         if policy.move_rows(&mut episode) {
             episodes::put(write, part, run, Some((id, slug)), &episode)?;
             changed.insert(run);
@@ -63,7 +63,7 @@ impl Store {
     pub fn decision_counts(&self) -> Result<Vec<(String, u32)>> {
         self.read(|conn| {
             let mut find = conn.prepare(&format!(
-                "SELECT decision, count(DISTINCT episode.id) FROM ({DECIDED}) AS decided
+                "SELECT decision, count(DISTINCT episode.id) FROM ({DECIDED_EPISODES}) AS decided
                    JOIN episode ON episode.id = decided.episode JOIN run ON run.id = episode.run
                    JOIN source ON source.id = run.source AND source.closed_at IS NULL
                  GROUP BY decision ORDER BY decision"

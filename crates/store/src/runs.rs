@@ -7,7 +7,7 @@ use model::{Baseline, Benchmark, Reported, Run, WarningCounts};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::migration::Migration;
-use crate::values::{extra_json, folded, json, parse, parse_or_default};
+use crate::values::{extra_json, folded_text, json, parse, parse_or_default};
 use crate::{
     Result, RunId, SourceId, Store, Summary, Totals, annotations, changes, import_report, not_kept, rows,
     slugs, summaries, valid, withdrawn,
@@ -150,15 +150,15 @@ static JOB: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// SQL: the planned episodes of a run. LoCoBench-Agent plans scenarios: a session that repeats one takes no place of another.
-const PLANNED: &str = "min(4294967295, run.planned_episodes + iif(run.format = 'locobench',
+const PLANNED_EPISODES: &str = "min(4294967295, run.planned_episodes + iif(run.format = 'locobench',
   (SELECT count(*) - count(DISTINCT episode.scenario) FROM episode WHERE episode.run = run.id), 0))";
 
-/// The columns that [`read_entry`] reads, from the tables of [`FROM`].
+/// The columns that [`read_entry`] reads, from the tables of [`RUN_TABLES`].
 pub(crate) static COLUMNS: LazyLock<String> = LazyLock::new(|| {
     format!(
         "run.id, run_slug.slug, run.source, source.name, run.place, run.format, run.key,
   run.benchmark, run.benchmark_name, run.harness, run.harness_version, run.runner, run.runner_version,
-  run.model, run.provider, run.baseline, run.simulated, {PLANNED}, run.attempt_limit,
+  run.model, run.provider, run.baseline, run.simulated, {PLANNED_EPISODES}, run.attempt_limit,
   run.started_at, run.finished_at, run.reported,
   (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE tag.run = run.slug ORDER BY tag)),
   coalesce(note.note, ''), (SELECT {} FROM warning WHERE warning.run = run.id),
@@ -169,7 +169,7 @@ pub(crate) static COLUMNS: LazyLock<String> = LazyLock::new(|| {
         valid::EPISODES_OF_RUN,
         *JOB,
         not_kept::EPISODES_OF_RUN,
-        not_kept::unlisted("not_kept.run = run.id")
+        not_kept::unlisted_counts("not_kept.run = run.id")
     )
 });
 
@@ -177,7 +177,7 @@ pub(crate) static COLUMNS: LazyLock<String> = LazyLock::new(|| {
 const COLUMN_COUNT: usize = 30;
 
 /// Runs of open sources.
-pub(crate) const FROM: &str = "run
+pub(crate) const RUN_TABLES: &str = "run
   JOIN source ON source.id = run.source AND source.closed_at IS NULL
   JOIN run_slug ON run_slug.id = run.slug
   JOIN run_totals ON run_totals.run = run.id
@@ -262,7 +262,7 @@ fn put(
     name: &str,
     run: &Run,
 ) -> Result<()> {
-    let names = folded([
+    let names = folded_text([
         run.model.as_deref(),
         run.harness.as_deref(),
         Some(&run.benchmark.name),
@@ -388,7 +388,7 @@ impl Store {
         self.read(|conn| {
             let (columns, summary) = (&*COLUMNS, summaries::COLUMNS);
             let of_job =
-                format!("SELECT {columns}, {summary} FROM {FROM} WHERE {} = ?1 ORDER BY run.id", *JOB);
+                format!("SELECT {columns}, {summary} FROM {RUN_TABLES} WHERE {} = ?1 ORDER BY run.id", *JOB);
             let mut find = conn.prepare_cached(&of_job)?;
             let runs = find.query_and_then([job], read_entry)?;
             runs.collect()
@@ -401,7 +401,7 @@ impl Store {
             let sql = format!(
                 "SELECT {}, {}, source.path, run.totals_only, run.settings, run.extra,
                    (SELECT json_group_array(tag) FROM source_tag WHERE source_tag.run = run.slug)
-                 FROM {FROM} WHERE run_slug.slug = ?1",
+                 FROM {RUN_TABLES} WHERE run_slug.slug = ?1",
                 *COLUMNS,
                 summaries::COLUMNS
             );

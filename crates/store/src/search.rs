@@ -44,7 +44,7 @@ const FAILURE_BYTES: usize = 64 * 1024;
 const REQUESTS_PER_EPISODE: u32 = 50;
 
 /// How many letters are shown before and after the first found word.
-const AROUND: usize = 80;
+const EXCERPT_MARGIN: usize = 80;
 
 /// What a search found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,20 +117,20 @@ pub fn excerpt_around(text: &str, words: &[String]) -> String {
         })
         .min()
         .unwrap_or(0);
-    let begin = position.saturating_sub(AROUND);
-    let piece: String = text.chars().skip(begin).take(2 * AROUND).collect();
+    let begin = position.saturating_sub(EXCERPT_MARGIN);
+    let piece: String = text.chars().skip(begin).take(2 * EXCERPT_MARGIN).collect();
     let line = piece.split_whitespace().collect::<Vec<_>>().join(" ");
     let before = if begin > 0 { "… " } else { "" };
-    let after = if folded.len() > begin + 2 * AROUND { " …" } else { "" };
+    let after = if folded.len() > begin + 2 * EXCERPT_MARGIN { " …" } else { "" };
     format!("{before}{line}{after}")
 }
 
 /// SQL: joins open sources and slugs to `run`.
-pub(crate) const OPEN: &str = "JOIN source ON source.id = run.source AND source.closed_at IS NULL
+pub(crate) const OPEN_SOURCES: &str = "JOIN source ON source.id = run.source AND source.closed_at IS NULL
   JOIN run_slug ON run_slug.id = run.slug";
 
 /// A condition that every word occurs in a text, with the words as values to bind.
-fn all_in(expression: &str, words: &[String]) -> (String, Vec<Value>) {
+fn words_condition(expression: &str, words: &[String]) -> (String, Vec<Value>) {
     let sql = vec![format!("instr({expression}, ?) > 0"); words.len()].join(" AND ");
     (sql, words.iter().cloned().map(Value::from).collect())
 }
@@ -138,10 +138,10 @@ fn all_in(expression: &str, words: &[String]) -> (String, Vec<Value>) {
 fn run_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<SearchHit>> {
     let names = "run.folded || coalesce((SELECT folded FROM note WHERE note.run = run.slug), '') || char(10)
        || coalesce((SELECT group_concat(folded, char(10)) FROM tag WHERE tag.run = run.slug), '')";
-    let (condition, values) = all_in(names, words);
+    let (condition, values) = words_condition(names, words);
     let sql = format!(
         "SELECT run_slug.slug, run.model, run.harness, run.benchmark_name, source.name, run.simulated
-         FROM run {OPEN}
+         FROM run {OPEN_SOURCES}
          WHERE {condition} ORDER BY run_slug.slug LIMIT {limit}"
     );
     let mut find = conn.prepare_cached(&sql)?;
@@ -165,11 +165,11 @@ fn run_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<Searc
 
 /// A scenario of many runs is one hit.
 fn episode_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<SearchHit>> {
-    let (condition, values) = all_in("episode.folded", words);
+    let (condition, values) = words_condition("episode.folded", words);
     // SQLite takes the other columns from the row that has the least slug.
     let sql = format!(
         "SELECT min(run_slug.slug), episode.slug, episode.scenario, episode.title, count(*) - 1, run.simulated
-         FROM episode JOIN run ON run.id = episode.run {OPEN} WHERE {condition}
+         FROM episode JOIN run ON run.id = episode.run {OPEN_SOURCES} WHERE {condition}
          GROUP BY episode.scenario ORDER BY episode.scenario LIMIT {limit}"
     );
     let mut find = conn.prepare_cached(&sql)?;
@@ -190,9 +190,9 @@ fn episode_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<S
 
 /// The name of an episode: its title. A short scenario name precedes it, because titles of generated scenarios repeat.
 pub fn episode_name(scenario: String, title: Option<String>) -> String {
-    const SHORT: usize = 16;
+    const SHORT_NAME_CHARS: usize = 16;
     match title {
-        Some(title) if title != scenario && scenario.chars().count() <= SHORT => {
+        Some(title) if title != scenario && scenario.chars().count() <= SHORT_NAME_CHARS => {
             format!("{scenario} · {title}")
         }
         Some(title) => title,
@@ -208,7 +208,7 @@ fn request_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
         "SELECT min(run_slug.slug), episode.slug, turn.number, turn.title, episode.scenario, request.body, count(*) - 1,
            run.simulated, episode.title
          FROM request JOIN turn ON turn.request = request.id JOIN episode ON episode.id = turn.episode
-           JOIN run ON run.id = episode.run {OPEN}
+           JOIN run ON run.id = episode.run {OPEN_SOURCES}
          WHERE request.id = ?1 HAVING count(*) > 0"
     );
     let mut places = conn.prepare_cached(&sql)?;
@@ -240,7 +240,7 @@ fn request_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
 }
 
 /// The test with most of the words in its id and texts.
-fn best<'a>(tests: &'a [TestResult], words: &[String]) -> Option<&'a TestResult> {
+fn best_match<'a>(tests: &'a [TestResult], words: &[String]) -> Option<&'a TestResult> {
     tests.iter().filter(|test| test.is_failing()).rev().max_by_key(|test| {
         let text = failure_text(test).to_lowercase();
         words.iter().filter(|word| text.contains(word.as_str())).count()
@@ -261,7 +261,7 @@ fn failure_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
            attempt.outcomes, attempt.details, run.simulated
          FROM failure_index CROSS JOIN attempt ON attempt.id = failure_index.rowid
            JOIN turn ON turn.id = attempt.turn JOIN episode ON episode.id = turn.episode
-           JOIN run ON run.id = episode.run {OPEN}
+           JOIN run ON run.id = episode.run {OPEN_SOURCES}
          WHERE failure_index MATCH ?1 ORDER BY failure_index.rowid DESC LIMIT {limit}"
     );
     let mut find = conn.prepare_cached(&sql)?;
@@ -272,7 +272,7 @@ fn failure_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
         let outcomes: Vec<u8> = row.get(6)?;
         let details: Option<String> = row.get(7)?;
         let tests = turns::tests(conn, &mut suites, row.get(5)?, &outcomes, details.as_deref())?;
-        let test = best(&tests, words);
+        let test = best_match(&tests, words);
         let (turn, attempt, scenario): (u32, u32, String) = (row.get(2)?, row.get(3)?, row.get(4)?);
         hits.push(SearchHit {
             title: test.map_or_else(|| scenario.clone(), |test| test.id.clone()),
@@ -289,7 +289,7 @@ fn failure_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
 }
 
 /// Whether all text of open and closed sources is indexed.
-fn complete(conn: &Connection) -> Result<bool> {
+fn is_complete(conn: &Connection) -> Result<bool> {
     Ok(conn
         .prepare_cached(
             "SELECT NOT EXISTS (SELECT 1 FROM episode WHERE indexed = 0)
@@ -341,7 +341,7 @@ fn index(conn: &Connection, budget: u32) -> Result<bool> {
             .execute((id, body))?;
         conn.prepare_cached("UPDATE request SET indexed = 1 WHERE id = ?1")?.execute([id])?;
     }
-    Ok(!complete(conn)?)
+    Ok(!is_complete(conn)?)
 }
 
 impl SearchHit {
@@ -377,7 +377,7 @@ impl Store {
                 hits.extend(request_hits(conn, &phrases, &words, limit)?);
                 hits.extend(failure_hits(conn, &phrases, &words, limit)?);
             }
-            Ok(SearchHits { hits: share(hits, limit as usize), complete: complete(conn)? })
+            Ok(SearchHits { hits: share(hits, limit as usize), complete: is_complete(conn)? })
         })
     }
 
@@ -385,7 +385,7 @@ impl Store {
     /// thread calls it repeatedly while no source is being read.
     pub fn index_text(&self, budget: u32) -> Result<bool> {
         // Most calls find nothing to do and must not wait for a writer.
-        if self.read(complete)? {
+        if self.read(is_complete)? {
             return Ok(false);
         }
         self.write(|write| index(&write.tx, budget.max(1)))

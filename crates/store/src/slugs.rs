@@ -71,7 +71,7 @@ fn wanted_run_slug(source_name: &str, place: &str, key: &str) -> String {
 
 /// The first free slug of `wanted`, `wanted-2`, `wanted-3`, … After a few of them, it contains a hash of `key`, so that
 /// thousands of equal names do not need thousands of queries each.
-fn free(wanted: &str, key: &str, mut taken: impl FnMut(&str) -> Result<bool>) -> Result<String> {
+fn free_slug(wanted: &str, key: &str, mut taken: impl FnMut(&str) -> Result<bool>) -> Result<String> {
     let mut candidate = wanted.to_owned();
     let mut number = 1_u32;
     while taken(&candidate)? {
@@ -104,7 +104,7 @@ pub(crate) fn run_slug(
     }
     let mut find = conn.prepare_cached("SELECT 1 FROM run_slug WHERE slug = ?1")?;
     let slug =
-        free(&wanted_run_slug(source_name, place, key), key, |candidate| Ok(find.exists([candidate])?))?;
+        free_slug(&wanted_run_slug(source_name, place, key), key, |candidate| Ok(find.exists([candidate])?))?;
     Ok(conn
         .prepare_cached("INSERT INTO run_slug (slug, path, place, key) VALUES (?1, ?2, ?3, ?4)")?
         .insert((slug, path, place, key))?)
@@ -133,7 +133,7 @@ pub(crate) fn episode_slug(
         wanted.push_str(&format!("-r{repeat}"));
     }
     let mut find = conn.prepare_cached("SELECT 1 FROM episode WHERE run = ?1 AND slug = ?2")?;
-    free(&wanted, key, |candidate| Ok(find.exists((run, candidate))?))
+    free_slug(&wanted, key, |candidate| Ok(find.exists((run, candidate))?))
 }
 
 #[cfg(test)]
@@ -168,7 +168,7 @@ mod tests {
     fn equal_names_get_different_slugs() {
         let mut taken: Vec<String> = Vec::new();
         for n in 0..40 {
-            let got = free("a", &n.to_string(), |c| Ok(taken.iter().any(|t| t == c))).unwrap();
+            let got = free_slug("a", &n.to_string(), |c| Ok(taken.iter().any(|t| t == c))).unwrap();
             assert!(!taken.contains(&got));
             taken.push(got);
         }

@@ -6,7 +6,7 @@ use model::WarningCounts;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::migration::Migration;
-use crate::values::whole;
+use crate::values::count_or_zero;
 use crate::{Result, SourceId, Store, cached_input, changes, import_report, interned, not_kept, rows};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
@@ -49,10 +49,10 @@ ALTER TABLE source ADD COLUMN imported TEXT;
 ];
 
 /// SQL: the time as RFC 3339 in UTC with a constant length, so that texts sort like times.
-const NOW: &str = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
+const SQL_NOW: &str = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
 
 /// How many closed sources are remembered.
-const RECENT: u32 = 20;
+const RECENT_SOURCES: u32 = 20;
 
 /// An opened folder or zip.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,7 +124,7 @@ fn columns() -> String {
   (SELECT count(*) FROM run WHERE run.source = source.id),
   (SELECT {} FROM warning WHERE warning.source = source.id), set_aside, {}",
         import_report::by_severity(),
-        not_kept::unlisted("not_kept.source = source.id")
+        not_kept::unlisted_counts("not_kept.source = source.id")
     )
 }
 
@@ -164,7 +164,7 @@ impl Store {
         self.write(|write| {
             let conn = &write.tx;
             let sql = format!(
-                "INSERT INTO source (path, name, zip, opened_at) VALUES (?1, ?2, ?3, {NOW})
+                "INSERT INTO source (path, name, zip, opened_at) VALUES (?1, ?2, ?3, {SQL_NOW})
                  ON CONFLICT (path) DO UPDATE SET name = ?2, zip = ?3, closed_at = NULL,
                    imported = iif(closed_at IS NULL, imported, NULL),
                    opened_at = iif(closed_at IS NULL, opened_at, excluded.opened_at)
@@ -302,8 +302,9 @@ impl Store {
 
     /// Closes a source. Its data stays until [`Store::purge_removed`], so that [`Store::restore_source`] is fast.
     pub fn remove_source(&self, source: SourceId) -> Result<()> {
-        let sql =
-            format!("UPDATE source SET closed_at = coalesce(?2, {NOW}) WHERE id = ?1 AND closed_at IS NULL");
+        let sql = format!(
+            "UPDATE source SET closed_at = coalesce(?2, {SQL_NOW}) WHERE id = ?1 AND closed_at IS NULL"
+        );
         self.write(|write| {
             update(&write.tx, source, &sql, None)?;
             // Only this source may have proved the meaning of the tokens of other runs.
@@ -379,7 +380,7 @@ impl Store {
                      (run_slug.id IN (SELECT run FROM withdrawn) OR run_slug.id IN (SELECT run FROM withdrawn_episode)))
                    AND id NOT IN (SELECT id FROM source WHERE closed_at IS NOT NULL
                                   ORDER BY closed_at DESC, id DESC LIMIT ?1)",
-                [RECENT],
+                [RECENT_SOURCES],
             )?;
             Ok(purged)
         })
@@ -392,7 +393,7 @@ impl Store {
                 "SELECT id, path, name, zip, closed_at FROM source WHERE closed_at IS NOT NULL
                  ORDER BY closed_at DESC, id DESC LIMIT ?1",
             )?;
-            let rows = find.query_map([RECENT], |row| {
+            let rows = find.query_map([RECENT_SOURCES], |row| {
                 Ok(ClosedSource {
                     id: row.get(0)?,
                     path: row.get(1)?,
@@ -425,8 +426,8 @@ impl Store {
                     turns: row.get::<_, f64>(2)? as u64,
                     not_reached: row.get::<_, f64>(3)? as u64,
                     attempts: row.get::<_, f64>(4)? as u64,
-                    files_read: whole(row, 5)?,
-                    warnings: whole(row, 6)?,
+                    files_read: count_or_zero(row, 5)?,
+                    warnings: count_or_zero(row, 6)?,
                 })
             })?;
             Ok(counts)

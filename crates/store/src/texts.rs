@@ -19,7 +19,7 @@ mod words;
 
 use std::sync::LazyLock;
 
-use crate::search::OPEN;
+use crate::search::OPEN_SOURCES;
 
 pub use self::claims::{TextClaim, UnindexedEpisode};
 pub use self::index::{IndexProgress, TextCoverage, TextOwner};
@@ -34,7 +34,8 @@ const UNREADABLE: i64 = 3;
 const IN_PART: i64 = 4;
 
 /// SQL: joins sources that may be read to `run`. Nothing opens the files of a source that is set aside.
-static READABLE: LazyLock<String> = LazyLock::new(|| format!("{OPEN} AND source.set_aside = 0"));
+static READABLE_SOURCES: LazyLock<String> =
+    LazyLock::new(|| format!("{OPEN_SOURCES} AND source.set_aside = 0"));
 
 #[cfg(test)]
 mod tests {

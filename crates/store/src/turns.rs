@@ -139,17 +139,17 @@ pub struct TurnRow {
 pub(crate) fn failing_count(turn: &Turn) -> Option<u32> {
     let last = turn.attempts.last()?;
     let counted = last.total.zip(last.passed).map(|(total, passed)| total.saturating_sub(passed));
-    let failing = counted.unwrap_or_else(|| described(last));
+    let failing = counted.unwrap_or_else(|| described_failures(last));
     (failing > 0).then_some(failing)
 }
 
-fn described(attempt: &Attempt) -> u32 {
+fn described_failures(attempt: &Attempt) -> u32 {
     u32::try_from(attempt.tests.iter().filter(|test| test.is_failing()).count()).unwrap_or(u32::MAX)
 }
 
 /// Whether no failing test of any attempt is described, so that there is nothing to search for.
 pub(crate) fn has_no_failing_tests(turns: &[Turn]) -> bool {
-    turns.iter().flat_map(|turn| &turn.attempts).all(|attempt| described(attempt) == 0)
+    turns.iter().flat_map(|turn| &turn.attempts).all(|attempt| described_failures(attempt) == 0)
 }
 
 const fn letter(outcome: TestOutcome) -> u8 {
@@ -161,7 +161,7 @@ const fn letter(outcome: TestOutcome) -> u8 {
     }
 }
 
-fn outcome(letter: u8) -> Result<TestOutcome> {
+fn outcome_from_letter(letter: u8) -> Result<TestOutcome> {
     Ok(match letter {
         b'p' => TestOutcome::Passed,
         b'f' => TestOutcome::Failed,
@@ -273,7 +273,7 @@ pub(crate) fn tests(
     let mut tests = ids
         .iter()
         .zip(outcomes)
-        .map(|(id, letter)| Ok(TestResult::new(id.clone(), outcome(*letter)?)))
+        .map(|(id, letter)| Ok(TestResult::new(id.clone(), outcome_from_letter(*letter)?)))
         .collect::<Result<Vec<_>>>()?;
     for detail in parse_or_default::<Vec<Detail<'_>>>(details)? {
         detail.put_into(&mut tests);
@@ -350,7 +350,7 @@ fn attempts(conn: &Connection, suites: &mut Suites, turn: i64) -> Result<Vec<Att
 }
 
 /// Every turn of an episode with its attempts and tests, in the order in which they were written.
-pub(crate) fn whole(conn: &Connection, episode: EpisodeId) -> Result<Vec<Turn>> {
+pub(crate) fn read_turns(conn: &Connection, episode: EpisodeId) -> Result<Vec<Turn>> {
     let sql = format!("SELECT {TURN_COLUMNS} WHERE turn.episode = ?1 ORDER BY turn.id");
     let mut find = conn.prepare_cached(&sql)?;
     let mut rows = find.query([episode])?;

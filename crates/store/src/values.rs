@@ -19,7 +19,7 @@ pub(crate) fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64
 }
 
 /// [`count`], for a column that is never NULL.
-pub(crate) fn whole(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+pub(crate) fn count_or_zero(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(count(row, column)?.unwrap_or(0))
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn read_timing(row: &Row<'_>, first: usize) -> rusqlite::Result<Timin
 }
 
 /// SQL: a list of codes.
-pub(crate) fn listed(codes: &[&str]) -> String {
+pub(crate) fn sql_list(codes: &[&str]) -> String {
     format!("('{}')", codes.join("','"))
 }
 
@@ -77,14 +77,14 @@ pub(crate) fn parse_or_default<T: DeserializeOwned + Default>(text: Option<&str>
 }
 
 /// An artifact without the names of its fields, which would take most of the column.
-type Compact<'a> = (ArtifactKind, &'a str, Option<&'a str>);
+type CompactArtifact<'a> = (ArtifactKind, &'a str, Option<&'a str>);
 
 /// A list of artifacts, or NULL if there are none.
 pub(crate) fn artifacts_json(artifacts: &[Artifact]) -> Result<Option<String>> {
     if artifacts.is_empty() {
         return Ok(None);
     }
-    let compact: Vec<Compact<'_>> =
+    let compact: Vec<CompactArtifact<'_>> =
         artifacts.iter().map(|a| (a.kind, a.path.as_str(), a.pointer.as_deref())).collect();
     json(&compact).map(Some)
 }
@@ -106,7 +106,7 @@ pub(crate) fn end_reason(word: &str) -> Result<EndReason> {
 }
 
 /// Text for a search in names without regard to case.
-pub(crate) fn folded<'a>(texts: impl IntoIterator<Item = Option<&'a str>>) -> String {
+pub(crate) fn folded_text<'a>(texts: impl IntoIterator<Item = Option<&'a str>>) -> String {
     let mut folded = String::new();
     for text in texts.into_iter().flatten() {
         folded.push_str(&text.to_lowercase());
@@ -116,7 +116,7 @@ pub(crate) fn folded<'a>(texts: impl IntoIterator<Item = Option<&'a str>>) -> St
     folded
 }
 
-/// The words of a query, as they occur in [`folded`] texts.
+/// The words of a query, as they occur in [`folded_text`] texts.
 pub(crate) fn words(query: &str) -> Vec<String> {
     query.split_whitespace().map(str::to_lowercase).collect()
 }

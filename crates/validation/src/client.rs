@@ -211,7 +211,9 @@ fn case_over_http<'a>(
 ) -> Result<(), CaseFailure> {
     let unanswered = |cause: NoResponse, request: &Request, step: Option<usize>| match cause {
         NoResponse::OutOfTime => CaseFailure::OutOfTime,
-        NoResponse::Because(reason) => CaseFailure::Unanswered(message::unanswered(request, step, &reason)),
+        NoResponse::Because(reason) => {
+            CaseFailure::Unanswered(message::no_answer_message(request, step, &reason))
+        }
     };
     let answer = connection.send(reset).map_err(|cause| unanswered(cause, reset, None))?;
     execution::after_reset(reset, answer).map_err(CaseFailure::Failed)?;

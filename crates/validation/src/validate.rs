@@ -27,7 +27,7 @@ use serde::Serialize;
 pub use self::run::validate;
 
 /// Share of mutants that the suites must detect, in percent.
-pub const SENSITIVE: u64 = 99;
+pub const LEAST_DETECTED_PERCENT: u64 = 99;
 
 /// The scope of a validation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,7 +155,7 @@ impl Report {
             && self.unstated_demands == 0
             && self.vacuous_turns == 0
             && self.hashes_ok
-            && self.killed * 100 >= self.mutants * SENSITIVE
+            && self.killed * 100 >= self.mutants * LEAST_DETECTED_PERCENT
     }
 
     /// Adds the report of another thread.

@@ -5,16 +5,16 @@ use store::{EpisodeEntry, RunRecord, SharedEpisodes};
 
 use crate::Workbench;
 use crate::api::{ApiError, RunRef};
-use crate::compare::doubts::withdrawn;
-use crate::episodes::{episode_noun, in_scenarios, observations, of_one_turn, run_record};
+use crate::compare::doubts::{unscored_in_score, withdrawn};
+use crate::episodes::{episode_noun, grades_turns, in_scenarios, observations, of_one_turn, run_record};
 use crate::sessions::nothing_says;
 use crate::unrecognized_ends::sensitivity_line;
 
 impl Workbench {
     /// What a reader must know about the numbers of a run, beside how much rests on ends that are not recognized: of runs that are
-    /// taken together that is a line of its own.
-    pub(crate) fn caveats(&self, record: &RunRecord) -> Result<Vec<String>, ApiError> {
-        let shared = self.store.shared_episodes(record.entry.id)?;
+    /// taken together that is a line of its own. `is_in_group`: it is one of a group, which says itself where its trials count.
+    pub(crate) fn caveats(&self, record: &RunRecord, is_in_group: bool) -> Result<Vec<String>, ApiError> {
+        let shared = if is_in_group { Vec::new() } else { self.store.shared_episodes(record.entry.id)? };
         self.caveats_from(record, &shared, self.tested_episodes(record)?.as_deref())
     }
 
@@ -68,6 +68,10 @@ impl Workbench {
                 counted(episodes.len() as u64, episode_noun(of_one_turn(episodes)))
             ));
         }
+        let by_turn = grades_turns(record);
+        let unscored = record.entry.summary.as_ref();
+        let unscored = unscored.and_then(|s| unscored_in_score(s.pass_rate.as_ref(), s.score, by_turn));
+        caveats.extend(unscored.map(|sentence| format!("{sentence}.")));
         caveats.extend(self.other_mean(record, episodes.len())?);
         caveats.extend(shared.iter().map(shared_caveat));
         caveats.extend(network_note(&record.run));

@@ -38,9 +38,9 @@ use store::{EpisodeEntry, EpisodeTurns};
 
 use crate::Workbench;
 use crate::api::{
-    ApiError, Comparability, CompareRequest, ComparedMember, Comparison, Pairs, Stamina, SurvivalRow,
+    ApiError, Comparability, CompareRequest, ComparedMember, Comparison, Member, Pairs, Stamina, SurvivalRow,
 };
-use crate::episodes::{early_censored, episode_noun, stopped_from_outside};
+use crate::episodes::{early_censored, episode_noun, grades_turns, stopped_from_outside};
 use crate::rounds;
 use crate::stamina_for_hosts::stamina_of;
 use crate::unrecognized_ends::sensitivity_line;
@@ -64,10 +64,12 @@ impl Workbench {
 
     /// What a reader must know of the runs of a member. A sentence that is not of all of them names its runs.
     fn caveats_of_runs(&self, pool: &Pool) -> Result<Vec<String>, ApiError> {
+        let is_group = !matches!(pool.member, Member::Run { .. });
         let mut each = Vec::new();
         for run in &pool.runs {
             let slug = run.record.entry.slug.as_str();
-            each.extend(self.caveats(&run.record)?.into_iter().map(|sentence| (sentence, slug)));
+            let caveats = self.caveats(&run.record, is_group)?;
+            each.extend(caveats.into_iter().map(|sentence| (sentence, slug)));
         }
         let named = |(sentence, runs): (String, Vec<&str>)| match &runs[..] {
             all if all.len() == pool.runs.len() => sentence,
@@ -190,7 +192,8 @@ impl Workbench {
         if request.tau.is_none() {
             let names: Vec<String> = comparison.members.iter().map(ComparedMember::marked).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            comparison.cautions.extend(horizon.in_words(&names));
+            let noun = if pools.iter().all(|pool| pool.runs.len() == 1) { "run" } else { "member" };
+            comparison.cautions.extend(horizon.in_words(&names, noun));
         }
         Ok(comparison)
     }
@@ -300,6 +303,7 @@ fn member(
         score: scores
             .filter(|scores| !scores.is_empty())
             .map(|scores| scores.iter().sum::<f64>() / scores.len() as f64),
+        grades_turns: pool.runs.iter().all(|run| grades_turns(&run.record)),
         scores: rounds::of_runs(pool.scored()),
         spent: spent::spent(pool, plays, policy),
         caveats: caveats(pool),
@@ -313,7 +317,8 @@ fn caveats(pool: &Pool) -> Vec<String> {
     let mut caveats = Vec::new();
     let noun = episode_noun(pool.of_one_turn());
     for (run, missing) in coverage::missing(&Part::of_pools([pool]), noun) {
-        caveats.push(if pool.runs.len() == 1 { missing } else { format!("{run}: {missing}") });
+        // In the words of the doubt: what is both is said once.
+        caveats.push(if pool.runs.len() == 1 { missing } else { format!("{missing} of {run}") });
     }
     for run in &pool.runs {
         let entry = &run.record.entry;

@@ -5,14 +5,16 @@ mod digest;
 mod found;
 mod logs;
 mod repairs;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 
 use analysis::failures::FailureClass;
 use analysis::failures::history::{Standing, history};
 use analysis::failures::rules::rules;
-use analysis::proportion::wilson;
-use model::Episode;
+use analysis::pass_rate::{TaskTrials, interval};
+use model::{Episode, RateInterval, counted};
 
 use self::cases::flips;
 use self::digest::Case;
@@ -20,10 +22,11 @@ pub(crate) use self::digest::Digests;
 use self::found::{FoundFailures, Grouping};
 use crate::Workbench;
 use crate::api::{
-    ApiError, FailureClassInfo, FailureGroup, FailureGrouping, FailureOrigin, FailureRule, FailureShare,
-    Failures, FailuresRequest, TestHistory,
+    ApiError, FailureClassInfo, FailureGroup, FailureGrouping, FailureOrigin, FailureRule, FailureScope,
+    FailureShare, Failures, FailuresRequest, TestHistory,
 };
 use crate::compare::coverage::by_job;
+use crate::compare::doubts;
 use crate::compare::members::{self, Pool};
 use crate::compare::settings;
 
@@ -58,51 +61,81 @@ pub fn histories(episode: &Episode) -> HashMap<(u32, u32, usize), TestHistory> {
 #[derive(Default)]
 struct Tally {
     simulated: bool,
-    made: u32,
-    attempts: u32,
-    primary: BTreeMap<FailureClass, u32>,
+    made: ByScenario,
+    failed: ByScenario,
+    primary: BTreeMap<FailureClass, ByScenario>,
     tests: BTreeMap<FailureClass, u32>,
 }
 
+/// Attempts by the number of their scenario: those of one scenario depend on each other.
+#[derive(Default)]
+struct ByScenario(BTreeMap<u32, u32>);
+
+impl ByScenario {
+    fn add(&mut self, scenario: u32) {
+        *self.0.entry(scenario).or_default() += 1;
+    }
+
+    fn all(&self) -> u32 {
+        self.0.values().sum()
+    }
+
+    /// The interval of their share of `whole`, and how it is made; `None` = unknown, all are of one scenario.
+    fn interval(&self, whole: &Self) -> Option<((f64, f64), RateInterval)> {
+        let of_scenario = |(scenario, trials): (&u32, &u32)| {
+            let passed = self.0.get(scenario).copied().unwrap_or(0);
+            TaskTrials { trials: *trials, passed, unscored: 0 }
+        };
+        interval(&whole.0.iter().map(of_scenario).collect::<Vec<_>>())
+    }
+}
+
 impl Tally {
-    fn add(&mut self, case: &Case, simulated: bool) {
+    fn add(&mut self, case: &Case, scenario: u32, simulated: bool) {
         self.simulated |= simulated;
-        self.attempts += 1;
-        *self.primary.entry(case.class).or_default() += 1;
+        self.failed.add(scenario);
+        self.primary.entry(case.class).or_default().add(scenario);
         for (class, tests) in &case.tests {
             *self.tests.entry(*class).or_default() += tests;
         }
     }
 
     fn group(&self, (key, label): (String, String)) -> FailureGroup {
-        let count_of = |counts: &BTreeMap<FailureClass, u32>, class| counts.get(&class).copied().unwrap_or(0);
+        let (made, failed, none) = (self.made.all(), self.failed.all(), ByScenario::default());
         let occurs = |class: &&FailureClass| {
-            count_of(&self.primary, **class) > 0 || count_of(&self.tests, **class) > 0
+            failed > 0
+                && (self.primary.contains_key(*class)
+                    || self.tests.get(*class).is_some_and(|tests| *tests > 0))
         };
-        let shares = FailureClass::ALL
-            .iter()
-            .filter(occurs)
-            .filter_map(|class| {
-                let attempts = count_of(&self.primary, *class);
-                let share = wilson(attempts, self.attempts)?;
-                Some(FailureShare {
-                    class: class.as_str().to_owned(),
-                    attempts,
-                    share: share.share,
-                    ci_low: share.ci_low,
-                    ci_high: share.ci_high,
-                    tests: count_of(&self.tests, *class),
-                })
-            })
-            .collect();
+        let share = |class: &FailureClass| {
+            let own = self.primary.get(class).unwrap_or(&none);
+            let attempts = own.all();
+            let ends = own.interval(&self.failed).map(|(ends, _)| ends);
+            FailureShare {
+                class: class.as_str().to_owned(),
+                attempts,
+                share: f64::from(attempts) / f64::from(failed),
+                ci_low: ends.map(|(low, _)| low),
+                ci_high: ends.map(|(_, high)| high),
+                tests: self.tests.get(class).copied().unwrap_or(0),
+            }
+        };
+        let rate_interval = self.failed.interval(&self.made);
+        let rate_ends = rate_interval.map(|(ends, _)| ends);
         FailureGroup {
             key,
             label,
             simulated: self.simulated,
-            made: self.made,
-            attempts: self.attempts,
-            rate: wilson(self.attempts, self.made).map(|rate| (rate.share, rate.ci_low, rate.ci_high)),
-            shares,
+            made,
+            attempts: failed,
+            rate: (made > 0).then(|| {
+                let rate = f64::from(failed) / f64::from(made);
+                (rate, rate_ends.map(|(low, _)| low), rate_ends.map(|(_, high)| high))
+            }),
+            rate_interval: rate_interval.map(|(_, kind)| kind),
+            // It goes by the failed attempts of each scenario, whatever their classes are.
+            interval: none.interval(&self.failed).map(|(_, kind)| kind),
+            shares: FailureClass::ALL.iter().filter(occurs).map(share).collect(),
         }
     }
 }
@@ -118,6 +151,8 @@ impl Workbench {
         &self,
         request: &FailuresRequest,
     ) -> Result<(Failures, Vec<Pool>), ApiError> {
+        // What is missing of a run stands in its summary.
+        self.refresh_summaries()?;
         let found = self.failures_of(request)?;
         let grouping = Grouping::new(&found, request.group);
         let mut total = Tally::default();
@@ -130,13 +165,17 @@ impl Workbench {
         }
         let (repair, repairs) = repairs::by_group(&found, &grouping);
         let (mut tests, mut not_described, mut origins) = (0, 0, [0_u32; 4]);
+        let mut scenarios: HashMap<String, u32> = HashMap::new();
         for placed_episode in found.episodes() {
+            let next = scenarios.len() as u32;
+            let scenario = *scenarios.entry(placed_episode.scenario()).or_insert(next);
             for made in placed_episode.made(request.scope) {
-                total.made += 1;
-                groups.entry(grouping.place(placed_episode, made.turn, made.attempt)).or_default().made += 1;
+                total.made.add(scenario);
+                let group = grouping.place(placed_episode, made.turn, made.attempt);
+                groups.entry(group).or_default().made.add(scenario);
             }
             for case in placed_episode.cases(request.scope) {
-                total.add(case, placed_episode.simulated());
+                total.add(case, scenario, placed_episode.simulated());
                 tests += case.tests.values().sum::<u32>();
                 not_described += case.not_described;
                 for (sum, own) in origins.iter_mut().zip(case.origins) {
@@ -144,12 +183,12 @@ impl Workbench {
                 }
                 let group =
                     groups.entry(grouping.place(placed_episode, case.turn, case.attempt)).or_default();
-                group.add(case, placed_episode.simulated());
+                group.add(case, scenario, placed_episode.simulated());
             }
         }
         // A turn or an attempt that nobody failed is no group of failures.
         if request.group != FailureGrouping::Member {
-            groups.retain(|_, tally| tally.attempts > 0);
+            groups.retain(|_, tally| tally.failed.all() > 0);
         }
         let total = total.group((String::new(), "all".to_owned()));
         // The most frequent first, side by side; those that no attempt has as its own come last.
@@ -193,7 +232,11 @@ impl Workbench {
             repair,
             repairs,
             origins: ORIGINS.into_iter().zip(origins).filter(|(_, n)| *n > 0).collect(),
-            cautions: cautions(&found).into_iter().chain(unchecked).collect(),
+            cautions: cautions(&found)
+                .into_iter()
+                .chain(without_attempt(&found, request.scope))
+                .chain(unchecked)
+                .collect(),
             published: members::published(&found.pools, "failures"),
             flips: flips(&found),
             rules: all_rules(),
@@ -225,6 +268,21 @@ fn unchecked(classes: impl Iterator<Item = FailureClass>) -> Option<String> {
     (!labels.is_empty()).then(|| format!("Not yet checked against labels: {}.", labels.join(", ")))
 }
 
+/// A sentence about first failures at which no attempt was made: they are among the scored trials or the turns at risk, and a
+/// failure without an attempt has no class.
+fn without_attempt(found: &FoundFailures, scope: FailureScope) -> Option<String> {
+    if scope != FailureScope::First {
+        return None;
+    }
+    let count = found.episodes().filter(|placed_episode| placed_episode.lacks_attempt()).count() as u64;
+    let one = members::all_of_one_turn(&found.pools);
+    let failed = if one { "failed without an attempt" } else { "failed at a turn without an attempt" };
+    (count > 0).then(|| {
+        let failures = counted(count, if one { "scored trial" } else { "episode" });
+        format!("{failures} {failed}, and {} not counted here.", if count == 1 { "is" } else { "are" })
+    })
+}
+
 /// What a reader must know of the numbers.
 fn cautions(found: &FoundFailures) -> Vec<String> {
     let mut unread: BTreeMap<&str, u32> = BTreeMap::new();
@@ -236,5 +294,7 @@ fn cautions(found: &FoundFailures) -> Vec<String> {
         let attempts = if n == 1 { "1 failed attempt".to_owned() } else { format!("{n} failed attempts") };
         format!("{run}: logs of {attempts} cannot be read; the rules over logs did not see them.")
     };
-    unread.into_iter().map(sentence).chain(found.copied.iter().chain(&found.withdrawn).cloned()).collect()
+    let missing = doubts::missing_of_members(&found.pools).into_iter().map(|missing| format!("{missing}."));
+    let unread = unread.into_iter().map(sentence);
+    unread.chain(missing).chain(found.copied.iter().chain(&found.withdrawn).cloned()).collect()
 }

@@ -281,11 +281,11 @@ pub(crate) fn row(
     policy: &CensoringPolicy,
     labels: &HashMap<i64, String>,
 ) -> RunRow {
+    let tested = entry.benchmark.has_verdicts();
+    let scored_episodes = entry.summary.as_ref().filter(|_| tested).map(|summary| summary.scored);
     let summary = entry.summary.unwrap_or_default();
-    let end_reasons = entry
-        .totals
-        .end_reasons
-        .iter()
+    // Without tests no end is a failure or censored, and `no_verdict` says nothing of how a session went.
+    let end_reasons = (entry.totals.end_reasons.iter().filter(|_| tested))
         .map(|(reason, count)| EndCount { reason: *reason, ending: policy.ending(*reason), count: *count })
         .collect();
     RunRow {
@@ -294,7 +294,7 @@ pub(crate) fn row(
         source_label: labels.get(&entry.source).unwrap_or(&entry.source_name).clone(),
         source_name: entry.source_name,
         format: entry.format,
-        tested: entry.benchmark.has_verdicts(),
+        tested,
         benchmark: entry.benchmark,
         group,
         harness: entry.harness,
@@ -306,7 +306,7 @@ pub(crate) fn row(
         simulated: entry.simulated,
         episodes: entry.totals.episodes,
         planned_episodes: entry.planned_episodes,
-        scored_episodes: summary.scored,
+        scored_episodes,
         planned_turns: entry.totals.planned_turns,
         attempt_limit: entry.attempt_limit,
         stamina: summary.stamina,

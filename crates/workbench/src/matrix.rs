@@ -299,10 +299,12 @@ fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
         )),
     }
     if let Some(shortest) = &matrix.shortest {
-        let runs: Vec<&str> = shortest.runs.iter().map(String::as_str).collect();
+        let cells = cells_of(matrix, &shortest.runs);
+        let names: Vec<&str> = cells.iter().map(String::as_str).collect();
         cautions.push(held_down(
             matrix.tau,
-            &runs,
+            &names,
+            "cell",
             &OtherCurves {
                 number: shortest.others,
                 known_to: shortest.otherwise,
@@ -335,7 +337,7 @@ fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
         let episodes = if matrix.of_one_turn { "trials" } else { "episodes" };
         cautions.push(format!("{few} {cells} {verb} fewer than 10 {episodes}."));
     }
-    if matrix.spread.iter().flatten().next().is_some() {
+    if matrix.has_picked() {
         cautions.push(
             "Best and worst harness are picked after looking: the ratio of the two is larger than that of two named beforehand."
                 .to_owned(),
@@ -346,6 +348,23 @@ fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
         cautions.push(rounds::PAPER.to_owned());
     }
     cautions
+}
+
+/// The names of the cells that have these runs: what tells them from the others. `heldInWords` of the page has the same.
+fn cells_of(matrix: &Matrix, runs: &[String]) -> Vec<String> {
+    let name = |lines: &[MatrixLine], index: u32| {
+        lines.get(index as usize).and_then(|line| line.name.clone()).unwrap_or_else(|| "unknown".to_owned())
+    };
+    let cell_name = |cell: &MatrixCell| {
+        let (harness, model) = (name(&matrix.harnesses, cell.harness), name(&matrix.models, cell.model));
+        match (matrix.harnesses.len(), matrix.models.len()) {
+            (1, _) => model,
+            (_, 1) => harness,
+            _ => format!("{harness} × {model}"),
+        }
+    };
+    let has_one = |cell: &&MatrixCell| cell.runs.iter().any(|run| runs.contains(run));
+    matrix.cells.iter().flatten().filter(has_one).map(cell_name).collect()
 }
 
 /// What makes the numbers of cells less sure than they look; cells of which the same is to be said share a sentence. Such

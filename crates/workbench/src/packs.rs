@@ -177,7 +177,7 @@ impl Workbench {
         let job = self.jobs.start(JobKind::Generation, title, None, Some(path.clone()), move |job| {
             let begun = Instant::now();
             let progress = |p: scenario::pack::Progress| job.progress(number(p.done), number(p.total));
-            let target = Target::at(Path::new(&path));
+            let target = Target::from_path(Path::new(&path));
             let made = generate(
                 &generation,
                 &Programmatic,

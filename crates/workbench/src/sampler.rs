@@ -149,7 +149,8 @@ pub fn sample<'a>(
     }
     let chosen = Chosen::by_settings(generation, given, out, stop, tally, report_line)?;
     let options = pack::Options { threads: chosen.threads, ..pack::Options::default() };
-    let made = pack::generate(generation, &*chosen.sampler, &Target::at(out), &options, progress, stop);
+    let made =
+        pack::generate(generation, &*chosen.sampler, &Target::from_path(out), &options, progress, stop);
     chosen.ended(made.is_ok(), report_line);
     made.map(drop).map_err(|error| {
         let mut error = ApiError::from(error).at(out.display().to_string());

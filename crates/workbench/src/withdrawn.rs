@@ -49,13 +49,19 @@ impl Workbench {
         Ok(Nothing {})
     }
 
-    /// The id of the episode of a run that this names: by its id, by the name that its source gives the trial, or by its
-    /// scenario where the run plays that once; else by a begin of one of these that names it alone.
+    /// The id of the episode of a run that this names: by its id, else by its key where no other has that, else by the name that
+    /// its source gives the trial or by its scenario where the run plays that once; else by a begin of one of these that names
+    /// it alone.
     ///
     /// Errors: `run.not_found`, `episode.not_found`, `episode.ambiguous`.
     pub fn find_episode(&self, run: &str, wanted: &str) -> Result<String, ApiError> {
         let record = run_record(&self.store, run)?;
         let all = self.store.all_episodes(record.entry.id)?;
+        // The id of the first repeat of a task may be the name of the task, which all of its repeats have.
+        let by_id = all.iter().find(|episode| episode.slug == wanted);
+        if let Some(found) = by_id.or_else(|| only_with_key(&all, wanted)) {
+            return Ok(found.slug.clone());
+        }
         let exact: Vec<&EpisodeEntry> =
             all.iter().filter(|episode| names(episode).any(|name| name == wanted)).collect();
         let found = if exact.is_empty() {
@@ -69,14 +75,8 @@ impl Workbench {
             [one] => Ok(one.slug.clone()),
             [] => Err(not_found(run, wanted)),
             several => {
-                // The id of the first repeat of a task may be the name of the task.
-                let is_of_one = |name: &&str| {
-                    all.iter().filter(|episode| names(episode).any(|own| own == *name)).count() == 1
-                };
-                let only = |episode: &&EpisodeEntry| {
-                    names(episode).find(is_of_one).unwrap_or(&episode.slug).to_owned()
-                };
-                let ids: Vec<String> = several.iter().take(NAMED).map(only).collect();
+                let ids: Vec<&str> =
+                    several.iter().take(NAMED).map(|episode| episode.slug.as_str()).collect();
                 Err(ApiError::new(
                     "episode.ambiguous",
                     format!("\"{wanted}\" names {} episodes of {run}", several.len()),
@@ -121,6 +121,12 @@ impl Workbench {
 fn not_found(run: &str, episode: &str) -> ApiError {
     ApiError::new("episode.not_found", format!("There is no episode \"{episode}\" in {run}"))
         .hint(format!("`stamina show {run}` lists its episodes with their ids"))
+}
+
+/// The only episode with a key, which parts of a run may have in common.
+fn only_with_key<'a>(all: &'a [EpisodeEntry], key: &str) -> Option<&'a EpisodeEntry> {
+    let mut found = all.iter().filter(|episode| episode.key == key);
+    found.next().filter(|_| found.next().is_none())
 }
 
 /// By what an episode may be named.

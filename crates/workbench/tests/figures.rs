@@ -68,7 +68,7 @@ fn every_figure_says_method_n_events_policy_and_software() {
         ),
         (
             FigureOf::Paired { of: compared_runs(&TWO), other: 1 },
-            vec!["Student's t over the differences", "2 scenarios", ended, horizon, policy],
+            vec!["no interval: no variation", "2 scenarios", ended, horizon, policy],
             vec!["shared scenarios", paired_instead],
         ),
         (bars(Measure::Stamina), vec!["Greenwood 95 % CI", ended, horizon, policy], vec![]),

@@ -18,6 +18,7 @@ mod reports;
 mod scores;
 mod silent;
 mod sources;
+mod stated_once;
 mod tables;
 mod texts;
 mod tidy;

@@ -15,7 +15,7 @@ use workbench::{Options, Workbench};
 fn write(path: &Path, seed: u64) {
     let generation = Generation { n_scenarios: 2, n_turns: 3, base_seed: seed, ..Generation::default() };
     let stop = std::sync::atomic::AtomicBool::new(false);
-    generate(&generation, &Programmatic, &Target::at(path), &Writing::default(), &|_| {}, &stop)
+    generate(&generation, &Programmatic, &Target::from_path(path), &Writing::default(), &|_| {}, &stop)
         .expect("a pack");
 }
 

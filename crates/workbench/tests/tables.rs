@@ -174,6 +174,8 @@ fn the_failures_page_can_be_taken_away_whole() {
     assert!(repairs.notes[0].starts_with(&format!("{} turns failed", data.repair.failed_first)));
     let flips = library.table(&TableOf::Flips { of: failed.clone() });
     assert_eq!(flips.rows.len(), data.flips.len());
+    let within = data.flips.iter().map(|flip| !flip.changed_within.is_empty());
+    assert!(column(&flips, "changed_within").iter().map(Option::is_some).eq(within));
     for flip in &data.flips {
         // Changes from turn to turn; those between attempts of one turn are not in the letters.
         let letters: Vec<char> = flip.outcomes.chars().filter(|letter| *letter != '.').collect();

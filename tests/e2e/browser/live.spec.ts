@@ -27,7 +27,7 @@ const live = async (served: Served, folder: string): Promise<Live> => (await ser
 const retries = (folder: string): unknown => (JSON.parse(readFileSync(`${folder}/.stamina/control.json`, "utf8")) as { retry: unknown }).retry;
 const chooseMock = (page: Page): Promise<unknown> => page.getByLabel("Harness", { exact: true }).selectOption("mock");
 
-test("an attempt that may be stuck is told, looked at and retried", async ({ lab, served, go, page }) => {
+test("an attempt that may be stuck is reported, looked at and retried", async ({ lab, served, go, page }) => {
   const folder = lab.at("stalls");
   // The model never answers.
   await begin(served, folder, 1, 2, "oracle.mischief.stall: 1\n");

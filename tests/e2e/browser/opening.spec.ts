@@ -122,13 +122,13 @@ withSettings("an importer is added, shown with what is executed, run by its butt
   expect([existsSync(program), timesRun()]).toEqual([true, 2]);
 });
 
-test("a path that is not there is told with the path", async ({ lab, go, page }) => {
+test("a path that is not there is reported with the path", async ({ lab, go, page }) => {
   await go();
   await openFolder(page, lab.at("nowhere"));
   await expect(page.getByRole("alert")).toContainText(lab.at("nowhere"));
 });
 
-test("a zip is read in place, damage is told in the import report", async ({ lab, go, page }) => {
+test("a zip is read in place, damage stands in the import report", async ({ lab, go, page }) => {
   const files: Record<string, Uint8Array> = {};
   const job = lab.copy("harbor/jobs/oracle-k2", "job");
   const { readdirSync, readFileSync, statSync } = await import("node:fs");

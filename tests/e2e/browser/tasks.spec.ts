@@ -32,7 +32,7 @@ test("a folder of tasks is chosen, its protocol explained, and what is not playe
   await expect(packCheck).toContainText(/composed: .*docker-compose\.yaml/);
   await expect(packCheck).toContainText(/gpu: .*GPU/i);
   await expect(page.getByRole("region", { name: "Estimate" })).toContainText("at most 4 attempts");
-  // The protocol is told, and sets its fields.
+  // The protocol is explained, and sets its fields.
   const protocol = page.locator('[data-about="protocol"]');
   await expect(protocol).toContainText("the whole chain whatever fails");
   await expect(page.getByLabel("Attempts per turn", { exact: true })).toHaveCount(0);

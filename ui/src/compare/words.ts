@@ -77,7 +77,7 @@ export function memberInWords(member: Member): string {
 export function chiSquare(test: ChiSquare | null, reason: string | null): string {
   return test === null
     ? reason === null
-      ? "n/a"
+      ? "n/a: it is not defined"
       : `n/a: ${reason}`
     : `χ² = ${decimals(test.chi2, 2)}, df = ${String(test.df)}, ${pValue(test.p)}`;
 }

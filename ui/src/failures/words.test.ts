@@ -12,6 +12,8 @@ import {
   readRows,
   repairedInWords,
   historyInWords,
+  intervalInWords,
+  noneFailed,
   tables,
   tabs,
 } from "./words";
@@ -92,12 +94,33 @@ test("what was tried again and failed again was tried again", () => {
 test("that no test flips is said only where a pass can be seen", () => {
   expect(noFlips({ stretches: 3, stretches_repaired: 0 })).toBe("No test changed its outcome more than once.");
   expect(noFlips({ stretches: 3, stretches_repaired: null })).toContain("unknown: passed tests are not described");
+  expect(noFlips({ stretches: 3, stretches_repaired: null })).toContain("Where tests ran once, none changed.");
   expect(noFlips({ stretches: 0, stretches_repaired: 0 })).toContain("unknown: no failing test is described");
 });
 
+test("that no end counts as a failure does not say that nothing failed", () => {
+  expect(noneFailed("first", false)).toBe(
+    "No turn ended in a failure that the policy counts. What ended from outside is under Final attempts.",
+  );
+  expect(noneFailed("first", true)).toContain("No trial ended in a failure");
+  expect([noneFailed("turns", false), noneFailed("turns", true)]).toEqual([
+    "Every turn was passed in the end.",
+    "Every trial was passed in the end.",
+  ]);
+});
+
+test("an interval that is missing says why", () => {
+  expect(intervalInWords(null, false)).toBe("n/a: all failed attempts are of one scenario");
+  expect(intervalInWords(null, true)).toBe("n/a: all failed attempts are of one task");
+  expect([intervalInWords("wilson", true), intervalInWords("clustered", true)]).toEqual([
+    "Wilson’s interval",
+    "Wilson’s interval, clustered by task: several failed attempts are of one",
+  ]);
+});
+
 test("what failed of runs of one turn is a trial", () => {
-  expect([failedInWords("first", false), madeInWords("first", 3, false)]).toEqual(["First failures", "of 3 turns without one before"]);
-  expect([failedInWords("first", true), madeInWords("first", 3, true)]).toEqual(["Ended in a failed attempt", "of 3 trials begun"]);
+  expect([failedInWords("first", false), madeInWords("first", 3, false)]).toEqual(["First failures", "of 3 turns at risk"]);
+  expect([failedInWords("first", true), madeInWords("first", 3, true)]).toEqual(["Failed", "of 3 scored trials"]);
   expect([failedInWords("turns", true), madeInWords("turns", 1, true)]).toEqual(["Ended in a failed attempt", "of 1 trial begun"]);
   expect([failedInWords("attempts", true), madeInWords("attempts", 3, true)]).toEqual(["Failed attempts", "of 3 attempts"]);
 });

@@ -1,5 +1,6 @@
 // The Failures page's choices as they stand in its address, and its words. Pure.
 import type { FailureCase } from "../host/bindings/FailureCase";
+import type { FailureGroup } from "../host/bindings/FailureGroup";
 import type { FailureGrouping } from "../host/bindings/FailureGrouping";
 import type { FailureOrigin } from "../host/bindings/FailureOrigin";
 import type { FailureScope } from "../host/bindings/FailureScope";
@@ -24,6 +25,8 @@ export const scopes: readonly { readonly scope: FailureScope; readonly name: str
   { scope: "turns", name: "Final attempts", about: "Final attempts of turns that were not passed" },
   { scope: "first", name: "First failures", about: "The attempt that ended each episode's stamina" },
 ];
+
+const scopeName = (scope: FailureScope): string => scopes.find((s) => s.scope === scope)?.name ?? scope;
 
 export const originNames: Readonly<Record<FailureOrigin, string>> = {
   new: "new",
@@ -113,20 +116,29 @@ export function repairedInWords(
 /** Why no test that flips is listed: whether one does is unknown where no failing test is described, or no pass can be seen. */
 export function noFlips({ stretches, stretches_repaired }: Pick<Repair, "stretches" | "stretches_repaired">): string {
   if (stretches === 0) return "Whether a test changed its outcome is unknown: no failing test is described.";
-  if (stretches_repaired === null) return "Whether a test changed its outcome is unknown: passed tests are not described.";
+  if (stretches_repaired === null)
+    return "Whether a test changed its outcome is unknown: passed tests are not described, or not followed over turns. Where tests ran once, none changed.";
   return "No test changed its outcome more than once.";
+}
+
+/** Why a class, or all failed attempts, have no interval: all are of one scenario, whose attempts are alike. Else how it is made. */
+export function intervalInWords(interval: FailureGroup["interval"], ofOneTurn: boolean): string {
+  const noun = ofOneTurn ? "task" : "scenario";
+  if (interval === null) return `n/a: all failed attempts are of one ${noun}`;
+  return interval === "wilson" ? "Wilson’s interval" : `Wilson’s interval, clustered by ${noun}: several failed attempts are of one`;
 }
 
 /** What the failed attempts of a scope are counted among. */
 export function madeInWords(scope: FailureScope, made: number, ofOneTurn: boolean): string {
-  if (ofOneTurn && scope !== "attempts") return `of ${counted(made, "trial")} begun`;
+  if (ofOneTurn && scope === "first") return `of ${counted(made, "scored trial")}`;
+  if (ofOneTurn && scope === "turns") return `of ${counted(made, "trial")} begun`;
   switch (scope) {
     case "attempts":
       return `of ${counted(made, "attempt")}`;
     case "turns":
       return `of ${counted(made, "turn")} reached`;
     case "first":
-      return `of ${counted(made, "turn")} without one before`;
+      return `of ${counted(made, "turn")} at risk`;
   }
 }
 const failedNames: Readonly<Record<FailureScope, string>> = {
@@ -137,7 +149,15 @@ const failedNames: Readonly<Record<FailureScope, string>> = {
 
 /** What failed in a scope; of runs of one turn, a turn is a trial. */
 export const failedInWords = (scope: FailureScope, ofOneTurn: boolean): string =>
-  ofOneTurn && scope !== "attempts" ? "Ended in a failed attempt" : failedNames[scope];
+  ofOneTurn && scope === "first" ? "Failed" : ofOneTurn && scope === "turns" ? "Ended in a failed attempt" : failedNames[scope];
+
+/** Why a scope has no failed attempts, where something failed all the same. */
+export function noneFailed(scope: FailureScope, ofOneTurn: boolean): string {
+  const noun = ofOneTurn ? "trial" : "turn";
+  if (scope === "first")
+    return `No ${noun} ended in a failure that the policy counts. What ended from outside is under ${scopeName("turns")}.`;
+  return scope === "turns" ? `Every ${noun} was passed in the end.` : `No ${noun} was failed.`;
+}
 
 /** What must be known of the origins of a scope: null where every failed attempt is counted, and where no turn was tried again. */
 export function originsAbout(scope: FailureScope, { tried_again }: Pick<Repair, "tried_again">): string | null {

@@ -12,6 +12,7 @@ import {
   duration,
   endLook,
   fixed,
+  horizonInWords,
   interval,
   median,
   pNumber,
@@ -30,6 +31,11 @@ import {
   thin,
   tokensTotal,
 } from "./format";
+
+/** It was 0, over which no mean is. */
+test("a horizon is unknown where nobody was at risk", () => {
+  expect([0, 1, 12].map(horizonInWords)).toEqual(["unknown", "1", "12"]);
+});
 
 const plain = (text: string): string => text.replaceAll("\u202f", " ");
 

@@ -206,6 +206,9 @@ export function signedInterval(low: number | null, high: number | null, digits =
   return low === null ? "n/a" : `[${end(low)}, ${high === null ? "n/a" : end(high)}]`;
 }
 
+/** The horizon of means, in turns. Where it is 0 nobody was at risk, and there is none. */
+export const horizonInWords = (tau: number): string => (tau === 0 ? UNKNOWN : String(tau));
+
 /** Why a mean over so many episodes has no interval. Whether they are of one scenario is not known here. */
 export const whyNoInterval = (n: number): string => (n > 1 ? "one scenario, or all alike" : "one episode");
 

@@ -9,6 +9,8 @@
 
 mod identity;
 mod repair;
+#[cfg(test)]
+mod tests;
 
 use model::{Attempt, Episode, TestOutcome, Verdict};
 use serde::Serialize;
@@ -95,7 +97,8 @@ pub struct History {
     pub repairs: Vec<Repair>,
     /// Tests with more than one change, the most changes first, then by id.
     pub flips: Vec<Flip>,
-    /// Whether a pass of a test could be seen. Where it could not, no end of a period of failing is seen.
+    /// Whether a pass of a test could be seen. Where it could not, no end of a period of failing is seen. Where it could, that of
+    /// some periods is hidden all the same ([`Repair::is_hidden`]).
     #[serde(skip)]
     pub passes: PassVisibility,
 }
@@ -103,13 +106,15 @@ pub struct History {
 /// Whether an episode would show that a test passes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum PassVisibility {
-    /// It would not: attempts have tests that they do not name, and none lists one that passed.
+    /// It would not: attempts have tests that they do not name, or tests that no other turn can show, because their ids are
+    /// only numbers; none lists another test that passed, and no turn was tried again.
     #[default]
     Hidden,
-    /// Every attempt names all its tests, and none passed. A source that names failing tests only looks the same where
-    /// everything fails: only other episodes of the run tell the two apart.
+    /// Every attempt names all its tests, all are followed over turns, and none passed. A source that names failing tests only
+    /// looks the same where everything fails: only other episodes of the run tell the two apart.
     NonePassed,
-    /// It does: an attempt lists passed tests, or all failing ones of a turn that was tried before.
+    /// It does: an attempt lists passed tests that are followed over turns, or, of a turn that was tried before, passed tests or
+    /// all failing ones.
     Shown,
 }
 
@@ -142,22 +147,32 @@ pub fn history(episode: &Episode) -> History {
     let mut hidden = false;
     // Whether tests ran in an earlier turn.
     let mut ran_before = false;
+    // Whether some test is followed only within its turn.
+    let mut has_unfollowed = false;
     let mut ordinal = 0_u32;
+    // Attempts at which tests ran.
+    let mut runs = 0_u32;
     for turn in &episode.turns {
         let of_turn = numbers.of_turn(turn);
         tests.resize_with(numbers.len(), TestState::default);
         let mut ran_now = false;
+        // The number in the episode of the last attempt of the turn that would show the pass of a test that failed before it.
+        let mut last_shown = 0_u32;
         let hidden_before_turn = hidden;
+        has_unfollowed |= of_turn.tests.iter().any(|turn_test| !turn_test.is_followed);
         for (attempt, places) in turn.attempts.iter().zip(&of_turn.places) {
             ordinal = ordinal.saturating_add(1);
             if !ran(attempt) {
                 continue;
             }
-            let lists_passes = attempt.tests.iter().any(|test| test.outcome == TestOutcome::Passed);
-            if lists_passes || (ran_now && tells_all_failures(attempt)) {
+            if shows_passes(attempt, places, &of_turn.tests, ran_now) {
                 history.passes = PassVisibility::Shown;
+                if ran_now {
+                    last_shown = ordinal;
+                }
             }
             ran_now = true;
+            runs = runs.saturating_add(1);
             let mut standings = Vec::new();
             let mut take = |state: &mut TestState,
                             turn_test: &TurnTest<'_>,
@@ -202,8 +217,19 @@ pub fn history(episode: &Episode) -> History {
             hidden |= !names_all_tests(attempt);
         }
         ran_before |= ran_now;
+        for turn_test in of_turn.tests.iter().filter(|turn_test| turn_test.is_of_turn) {
+            if let Some((index, _)) = tests[turn_test.test].failing
+                && let Some(repair) = history.repairs.get_mut(index)
+            {
+                repair.is_hidden = repair.first >= last_shown;
+            }
+        }
     }
-    if history.passes == PassVisibility::Hidden && !hidden {
+    // Nothing ran later that could show a pass.
+    if runs == 1 {
+        history.repairs.iter_mut().for_each(|repair| repair.is_hidden = true);
+    }
+    if history.passes == PassVisibility::Hidden && !hidden && !has_unfollowed {
         history.passes = PassVisibility::NonePassed;
     }
     history.flips = flips(tests.into_iter());
@@ -285,6 +311,22 @@ fn flips(tests: impl Iterator<Item = TestState>) -> Vec<Flip> {
         .collect();
     flips.sort_by(|a, b| b.changes.cmp(&a.changes).then_with(|| a.id.cmp(&b.id)));
     flips
+}
+
+/// Whether an attempt shows that a test passes which failed before. One that is followed only within its turn can be seen to
+/// pass at a further attempt of the turn, and nowhere else: the pass of a number in another turn is that of another test.
+fn shows_passes(
+    attempt: &Attempt,
+    places: &[usize],
+    turn_tests: &[TurnTest<'_>],
+    is_tried_again: bool,
+) -> bool {
+    let mut passed = attempt.tests.iter().zip(places).filter(|(test, _)| test.outcome == TestOutcome::Passed);
+    if is_tried_again {
+        return tells_all_failures(attempt) || passed.next().is_some();
+    }
+    // A passed test with a description is followed by it.
+    passed.any(|(test, place)| turn_tests[*place].is_followed || test.intent.is_some())
 }
 
 /// Whether tests ran at an attempt.

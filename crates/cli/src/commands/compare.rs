@@ -10,8 +10,8 @@ use workbench::{p_number, p_value};
 
 use crate::members::request;
 use crate::numbers::{
-    chi_square, estimate, interval, mean_stamina, notes, number, percent, percent_interval, score_text,
-    unknown,
+    chi_square, estimate, interval, known_horizon, mean_stamina, notes, number, percent, percent_interval,
+    score_text, unknown,
 };
 use crate::print::{print, print_json};
 use crate::{json, text_table};
@@ -88,7 +88,7 @@ fn comparison_json(comparison: &Comparison) -> Value {
             "ratio": estimate(p.ratio),
             "paired": p.paired.as_ref().map(|paired| json!({
                 "n": paired.n,
-                "tau": paired.tau,
+                "tau": known_horizon(paired.tau),
                 "mean": paired.mean,
                 "ci_low": paired.ci_low,
                 "ci_high": paired.ci_high,
@@ -104,7 +104,7 @@ fn comparison_json(comparison: &Comparison) -> Value {
         "equal": comparison.equal.iter().map(|(setting, value)| json!({ "setting": setting, "value": value })).collect::<Vec<_>>(),
         "comparability": comparison.comparability,
         "of_one_turn": comparison.of_one_turn,
-        "tau": comparison.tau,
+        "tau": known_horizon(comparison.tau),
         "shared_scenarios": comparison.shared_scenarios,
         "reference": id(comparison.reference),
         "holm_pairs": comparison.pairs.iter().filter(|pair| pair.p_holm.is_some()).count(),
@@ -121,6 +121,11 @@ fn comparison_json(comparison: &Comparison) -> Value {
         "policy": comparison.policy,
         "seed": comparison.seed,
     })
+}
+
+/// A horizon in words. Where nobody was at risk there is none.
+pub(super) fn horizon(tau: u32) -> String {
+    if tau == 0 { unknown() } else { counted(tau.into(), "turn") }
 }
 
 const fn are(number: u64) -> &'static str {
@@ -150,7 +155,7 @@ fn comparison_text(comparison: &Comparison) -> String {
         text.push_str(&text_table::table(&head, &vec![false; head.len()], &rows));
     }
     let scenario = if comparison.of_one_turn { "task" } else { "scenario" };
-    let tau = format!(" τ = {}.", counted(comparison.tau.into(), "turn"));
+    let tau = format!(" τ = {}.", horizon(comparison.tau));
     let in_words =
         |shared: u32| format!(" {} {} shared.", counted(shared.into(), scenario), are(shared.into()));
     let shared = comparison.known_shared_scenarios().map(in_words).unwrap_or_default();
@@ -354,6 +359,22 @@ fn pairs_text(comparison: &Comparison) -> String {
         let mut right = vec![true; head.len()];
         right[0] = false;
         text.push_str(&text_table::table(&head, &right, &rows));
+        if comparison.pairs.iter().any(|pair| pair.paired.as_ref().is_some_and(|paired| paired.n > 1)) {
+            let scenarios = if one { "tasks" } else { "scenarios" };
+            text.push_str(&format!(
+                "Difference and ratio are unpaired. On shared {scenarios} read the paired difference first.\n"
+            ));
+        }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_horizon_of_nobody_is_unknown() {
+        assert_eq!([horizon(0), horizon(1), horizon(9)], ["unknown", "1 turn", "9 turns"]);
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use model::counted;
+use model::{RateInterval, counted};
 use serde_json::{Value, json};
 use workbench::Workbench;
 use workbench::api::{
@@ -89,7 +89,9 @@ fn failures_json(failures: &Failures) -> Value {
             "simulated": group.simulated,
             "made": group.made,
             "attempts": group.attempts,
+            "interval": group.interval,
             "rate": group.rate.map(|(value, low, high)| json!({ "value": value, "ci_low": low, "ci_high": high })),
+            "rate_interval": group.rate_interval,
             "classes": group.shares,
         })
     };
@@ -159,6 +161,34 @@ fn percent(share: f64) -> String {
     format!("{} %", model::bounded(100.0 * share, 100.0, 1))
 }
 
+/// Why nobody knows whether a test passed later: only failing tests are named, or tests by numbers that each turn gives anew, or
+/// nothing ran later.
+const HIDDEN_PASSES: &str = "passed tests are not described, or not followed over turns, or tests ran once";
+
+/// How the intervals of shares of all failed attempts are made.
+fn interval_line(failures: &Failures) -> String {
+    let noun = if failures.of_one_turn { "task" } else { "scenario" };
+    match failures.total.interval {
+        Some(RateInterval::Wilson) => "95 % CI: Wilson's\n".to_owned(),
+        Some(RateInterval::Clustered) => {
+            format!(
+                "95 % CI: Wilson's, clustered by {noun}, since several failed attempts are of one {noun}\n"
+            )
+        }
+        None if failures.attempts > 0 => {
+            format!("95 % CI: n/a, since all failed attempts are of one {noun}\n")
+        }
+        None => String::new(),
+    }
+}
+
+/// An interval; one that is not known is n/a.
+fn interval(ci_low: Option<f64>, ci_high: Option<f64>) -> String {
+    ci_low
+        .zip(ci_high)
+        .map_or_else(|| "n/a".to_owned(), |(low, high)| format!("{}–{}", percent(low), percent(high)))
+}
+
 /// What the numbers of failing tests by origin are of, where `tried_again` turns had another attempt.
 fn origins_head(scope: FailureScope, tried_again: u32) -> &'static str {
     if scope == FailureScope::Attempts || tried_again == 0 {
@@ -172,9 +202,10 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
     let one = failures.of_one_turn;
     let (unit, outcome) = match scope {
         FailureScope::Attempts => ("attempt", "failed"),
-        FailureScope::Turns | FailureScope::First if one => ("trial", "that began ended in a failed attempt"),
+        FailureScope::Turns if one => ("trial", "that began ended in a failed attempt"),
         FailureScope::Turns => ("turn", "reached failed"),
-        FailureScope::First => ("turn", "reached without a failed one before failed"),
+        FailureScope::First if one => ("scored trial", "failed"),
+        FailureScope::First => ("turn", "at risk failed"),
     };
     let mut text = String::new();
     if let Some((_, name)) = &failures.benchmark {
@@ -217,7 +248,7 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
                 class.side.clone(),
                 share.attempts.to_string(),
                 percent(share.share),
-                format!("{}–{}", percent(share.ci_low), percent(share.ci_high)),
+                interval(share.ci_low, share.ci_high),
                 share.tests.to_string(),
             ];
             if several {
@@ -229,6 +260,7 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
     let mut right = vec![true; head.len()];
     (right[0], right[1]) = (false, false);
     text.push_str(&text_table::table(&head, &right, &rows));
+    text.push_str(&interval_line(failures));
     let origins: Vec<String> = failures
         .origins
         .iter()
@@ -272,18 +304,18 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
         let median = repair.median_turns.in_words(|turns| counted(turns.into(), "turn"));
         let ends = match (repair.stretches_repaired, repair.repaired_in_same_turn) {
             (Some(repaired), _) if one && unknown > 0 => format!(
-                "of which {repaired} of {} ended with a pass; how the other {unknown} ended is unknown: passed tests are not described",
+                "of which {repaired} of {} ended with a pass; how the other {unknown} ended is unknown: {HIDDEN_PASSES}",
                 repair.stretches - unknown
             ),
             (Some(repaired), _) if one => format!("of which {repaired} ended with a pass"),
             (Some(repaired), Some(in_same_turn)) if unknown > 0 => format!(
-                "of which {repaired} of {known} ended with a pass, {in_same_turn} of these in the same turn (median of the {known} {median}); how the other {unknown} ended is unknown: passed tests are not described",
+                "of which {repaired} of {known} ended with a pass, {in_same_turn} of these in the same turn (median of the {known} {median}); how the other {unknown} ended is unknown: {HIDDEN_PASSES}",
                 known = repair.stretches - unknown
             ),
             (Some(repaired), Some(in_same_turn)) => format!(
                 "of which {repaired} ended with a pass, {in_same_turn} of these in the same turn (median of all {median})"
             ),
-            _ => "how many ended with a pass is unknown: passed tests are not described".to_owned(),
+            _ => format!("how many ended with a pass is unknown: {HIDDEN_PASSES}"),
         };
         text.push_str(&format!("Stretches in which a test failed: {}, {ends}\n", repair.stretches));
     }

@@ -24,9 +24,9 @@ pub(crate) enum FigureWord {
     Survival,
     /// Turn of first failure, one histogram a run
     FirstFailures,
-    /// Differences in mean stamina to the reference
+    /// Differences in mean stamina to the reference, unpaired; on shared scenarios `paired` says more
     Differences,
-    /// Ratios of mean stamina to the reference
+    /// Ratios of mean stamina to the reference, unpaired
     Ratios,
     /// Two runs on the scenarios that both played
     Paired,

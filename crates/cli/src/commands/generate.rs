@@ -71,7 +71,7 @@ fn write(
 ) -> Result<ExitCode, ApiError> {
     let begun = Instant::now();
     let options = pack::Options { force, ..pack::Options::default() };
-    let written = run(config, sampler, &Target::at(out), &options, cancel);
+    let written = run(config, sampler, &Target::from_path(out), &options, cancel);
     sampler.ended(written.is_ok(), &note);
     let manifest = written?;
     let seconds = begun.elapsed().as_secs_f64();

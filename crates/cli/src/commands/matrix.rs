@@ -2,17 +2,18 @@
 
 use std::process::ExitCode;
 
-use model::counted;
 use serde_json::{Value, json};
 use workbench::Workbench;
 use workbench::api::{
-    ApiError, Matrix, MatrixCell, MatrixLine, MatrixRequest, Member, Retries, RetriesRequest, RetryPoint,
-    RetrySeries,
+    ApiError, HarnessSpread, Matrix, MatrixCell, MatrixLine, MatrixRequest, Member, Retries, RetriesRequest,
+    RetryPoint, RetrySeries,
 };
 
+use super::compare::horizon;
 use crate::library_runs::find_run;
 use crate::numbers::{
-    benchmarks, estimate, interval, mean_stamina, notes, number, percent, percent_interval, unknown,
+    benchmarks, estimate, interval, known_horizon, mean_stamina, notes, number, percent, percent_interval,
+    unknown,
 };
 use crate::print::{print, print_json};
 use crate::{json, text_table};
@@ -87,7 +88,7 @@ fn retries_json(retries: &Retries) -> Value {
         })
     };
     json!({
-        "tau": retries.tau,
+        "tau": known_horizon(retries.tau),
         "series": retries.series.iter().map(series).collect::<Vec<_>>(),
         "not_comparable": retries.not_comparable,
         "published": retries.published,
@@ -124,7 +125,7 @@ fn retries_text(retries: &Retries) -> String {
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
     let mut text = format!(
         "\nMean stamina if no turn had been allowed more than R retries, τ = {}\n",
-        counted(retries.tau.into(), "turn")
+        horizon(retries.tau)
     );
     text.push_str(&text_table::table(&head, &right, &rows));
     for difference in &retries.not_comparable {
@@ -169,11 +170,13 @@ fn matrix_json(matrix: &Matrix) -> Value {
         .enumerate()
         .filter_map(|(column, spread)| {
             let spread = spread.as_ref()?;
+            // Where all have one mean none is best.
+            let differ = spread.best != spread.worst;
             Some(json!({
                 "model": model(column),
-                "best": harness(spread.best as usize),
-                "worst": harness(spread.worst as usize),
-                "ratio": estimate(spread.ratio),
+                "best": differ.then(|| harness(spread.best as usize)),
+                "worst": differ.then(|| harness(spread.worst as usize)),
+                "ratio": if differ { estimate(spread.ratio) } else { Value::Null },
             }))
         })
         .collect();
@@ -182,7 +185,7 @@ fn matrix_json(matrix: &Matrix) -> Value {
         "benchmarks": benchmarks(&matrix.benchmarks),
         "left_out": matrix.left_out,
         "of_one_turn": matrix.of_one_turn,
-        "tau": matrix.tau,
+        "tau": known_horizon(matrix.tau),
         "shortest": matrix.shortest,
         "harnesses": matrix.harnesses,
         "models": matrix.models,
@@ -195,6 +198,18 @@ fn matrix_json(matrix: &Matrix) -> Value {
         "policy": matrix.policy,
         "seed": matrix.seed,
     })
+}
+
+/// The line of best and worst harness of a model. Where all have one mean none is best.
+fn spread_text(model: &str, spread: &HarnessSpread, name: impl Fn(u32) -> String) -> String {
+    if spread.best == spread.worst {
+        return format!("{model}: all harnesses equal\n");
+    }
+    let ratio = spread.ratio.map_or_else(
+        || "not defined, the worst is 0".to_owned(),
+        |ratio| format!("{:.2} ({})", ratio.value, interval(ratio.ci_low, ratio.ci_high)),
+    );
+    format!("{model}: best {}, worst {}, ratio {ratio}\n", name(spread.best), name(spread.worst))
 }
 
 /// The table of a matrix, with its head as the first row, turned around.
@@ -215,7 +230,7 @@ fn matrix_text(matrix: &Matrix) -> String {
     let mut text = if one {
         format!("{}: pass rate\n", matrix.benchmark.1)
     } else {
-        format!("{}: mean stamina, τ = {}\n", matrix.benchmark.1, counted(matrix.tau.into(), "turn"))
+        format!("{}: mean stamina, τ = {}\n", matrix.benchmark.1, horizon(matrix.tau))
     };
     let mean = |mean: Option<f64>| if one { percent(mean) } else { number(mean, 2) };
     let models: Vec<String> = matrix.models.iter().map(|line| name(&line.name)).collect();
@@ -263,15 +278,7 @@ fn matrix_text(matrix: &Matrix) -> String {
         let Some(spread) = spread else { continue };
         let line =
             |row: u32| matrix.harnesses.get(row as usize).map_or_else(unknown, |line| name(&line.name));
-        let ratio = spread.ratio.map_or_else(
-            || "not defined, the worst is 0".to_owned(),
-            |ratio| format!("{:.2} ({})", ratio.value, interval(ratio.ci_low, ratio.ci_high)),
-        );
-        text.push_str(&format!(
-            "{model}: best {}, worst {}, ratio {ratio}\n",
-            line(spread.best),
-            line(spread.worst)
-        ));
+        text.push_str(&spread_text(model, spread, line));
     }
     for difference in &matrix.not_comparable {
         text.push_str(&format!("not comparable: {difference}\n"));
@@ -283,6 +290,17 @@ fn matrix_text(matrix: &Matrix) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// "best codex, worst codex" stood under a model whose harnesses had one mean.
+    #[test]
+    fn equal_harnesses_are_neither_best_nor_worst() {
+        let line = |best, worst| {
+            let spread = HarnessSpread { best, worst, ratio: None };
+            spread_text("glm-5", &spread, |row| ["codex", "opencode"][row as usize].to_owned())
+        };
+        assert_eq!(line(0, 0), "glm-5: all harnesses equal\n");
+        assert_eq!(line(1, 0), "glm-5: best opencode, worst codex, ratio not defined, the worst is 0\n");
+    }
 
     /// The lines of 13 models of EvoCode-Bench were 370 characters wide.
     #[test]

@@ -103,7 +103,8 @@ fn runs_text(rows: &[RunRow]) -> String {
                     episodes(row),
                     starred(row, number(s.mean, 2)),
                     interval(s.ci_low, s.ci_high),
-                    s.tau.to_string(),
+                    // Nobody was at risk.
+                    if s.tau == 0 { unknown() } else { s.tau.to_string() },
                     ends(),
                 ],
             });
@@ -122,7 +123,12 @@ fn runs_text(rows: &[RunRow]) -> String {
         .collect();
     let texts = if has_labels { 4 } else { 3 };
     let right: Vec<bool> = (0..head.len()).map(|column| column >= texts).collect();
-    text_table::table(&head, &right, &lines) + &doubts_text(rows)
+    text_table::table(&head, &right, &lines) + &unscored_text(rows) + &doubts_text(rows)
+}
+
+/// How trials that are not scored count in the score, which stands beside a pass rate over the others.
+fn unscored_text(rows: &[RunRow]) -> String {
+    RunRow::unscored_in_scores(rows).map_or_else(String::new, |sentence| format!("\n{sentence}\n"))
 }
 
 /// How many episodes were planned, if some are missing. Those that are withdrawn are not.

@@ -242,7 +242,7 @@ fn no_run(args: &TableArgs, instead: &str) -> Result<(), ApiError> {
 /// The only thing that is named, or an error.
 fn one<'a>(args: &'a TableArgs, noun: &str, hint: &str) -> Result<&'a str, ApiError> {
     match args.runs.as_slice() {
-        [one] => Ok(one),
+        [run] => Ok(run),
         named => Err(ApiError::new(
             "export.one",
             format!("This table is of one {noun}, and {} are named", named.len()),

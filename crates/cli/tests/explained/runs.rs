@@ -16,10 +16,10 @@ single,h,m,c,1,1,1,true,,1
 single,h,m,d,1,1,1,true,,1
 single,h,m,e,1,1,1,,endpoint,1
 double,h,n,a,1,1,1,true,,1
-double,h,n,a,2,1,1,false,,1
+double,h,n,a,2,1,1,false,agent_timeout,1
 double,h,n,b,1,1,1,true,,1
 double,h,n,b,2,1,1,true,,1
-double,h,n,c,1,1,1,false,,1
+double,h,n,c,1,1,1,false,agent_timeout,1
 double,h,n,c,2,1,1,false,,1
 ";
 
@@ -101,8 +101,6 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     let spread = spread.iter().find(|row| row["model"] == "m-large").unwrap_or_else(|| panic!("{spread:?}"));
     let one = |value: &Value| vec![number(value)];
     let pair = &pairs[0];
-    let classes = sample.rows(&["failures", run]);
-    let class = classes.iter().find(|row| row["class"] == "endpoint").expect("ends of the endpoint");
     let failures_of = |library: &Library| {
         let request =
             serde_json::json!({ "members": [{ "by": "run", "run": library.run }], "scope": "first" });
@@ -144,8 +142,6 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         ("margin", one(&margin["mean_stamina"])),
         ("best_worst_ratio", one(&spread["ratio"])),
         ("failed_attempts", one(&failures["attempts"])),
-        ("failure_share", one(&class["share"])),
-        ("failure_share_ci", vec![number(&class["ci_low"]), number(&class["ci_high"])]),
         ("repaired", one(&repairs["share"])),
         ("repair_attempts", one(&repairs["median_attempts"])),
         ("spread", one(&disagreement["spread"])),
@@ -175,6 +171,8 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     // The cost of each of its episodes is known.
     let cheap = Library::new(&repository().join("data/sample-table.csv"), "planner-m-small", "m-large");
     let paid = cheap.rows(&["spent", &cheap.run]).remove(0);
+    let classes = cheap.rows(&["failures", &cheap.run]);
+    let class = classes.iter().find(|row| row["class"] == "agent timeout").expect("one that ran out of time");
     let folder = tempfile::tempdir().expect("a folder");
     let table = folder.path().join("one-turn.csv");
     std::fs::write(&table, ONE_TURN).expect("written");
@@ -229,6 +227,8 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         ("sr", (&rounds, vec![sr])),
         ("gap", (&rounds, vec![gap])),
         ("case_score", (&harbor, one(&harbor.of_run("case_score")))),
+        ("failure_share", (&cheap, one(&class["share"]))),
+        ("failure_share_ci", (&cheap, vec![number(&class["ci_low"]), number(&class["ci_high"])])),
         ("cost", (&cheap, one(&paid["cost_usd"]))),
         ("cost_per_episode", (&cheap, one(&paid["cost_per_episode"]))),
         ("cost_per_survived_turn", (&cheap, one(&paid["cost_per_survived_turn"]))),
@@ -248,6 +248,21 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         ("described_tests", (&described, one(&failures_of(&described)["tests"]))),
     ]);
 
+    // Where tasks have several trials, the app's intervals are clustered, and wider than those of the lines, as these say.
+    let timeouts = double.rows(&["failures", &double.run]);
+    let timeouts =
+        timeouts.iter().find(|row| row["class"] == "agent timeout").expect("one that ran out of time");
+    let share = [&timeouts["ci_low"], &timeouts["ci_high"]].map(number);
+    for (key, [low, high]) in
+        [("pass_rate_ci", ["ci_low", "ci_high"].map(|end| rate(&double, end))), ("failure_share_ci", share)]
+    {
+        let entry = entries().into_iter().find(|entry| entry.key == key).expect("an entry");
+        let lines = double.computed(&entry, &[("CLASS", "agent timeout")]);
+        assert!(low < lines[0] && lines[1] < high, "{key}: {lines:?}, and the app says {low} to {high}");
+    }
+    let json = double.home.json(&["failures", &double.run]);
+    assert_eq!(json["total"]["rate_interval"], "clustered", "{json}");
+
     let mut wrong = Vec::new();
     for entry in entries() {
         let key = entry.key.as_str();
@@ -261,7 +276,7 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
             (None, Some((library, expected))) => (*library, expected.clone()),
             (None, None) => panic!("{key} is explained in Python, and nothing here runs it"),
         };
-        let class = if key == "failing_tests" { "crashed" } else { "endpoint" };
+        let class = if key == "failing_tests" { "crashed" } else { "agent timeout" };
         let more = [
             ("HARNESS", "loopy"),
             ("MODEL", if key.starts_with("published") { "GLM-5" } else { "m-large" }),

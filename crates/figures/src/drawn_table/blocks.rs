@@ -47,14 +47,14 @@ impl Column {
             let is_number = self.right && text.ends_with(|c: char| c.is_ascii_digit());
             is_number.then(|| text.rfind('.').map_or(0, |point| text.len() - point))
         };
-        let Some(own) = self.texts.get(row).and_then(decimals) else { return 0.0 };
-        let most = self.texts.iter().filter_map(decimals).max().unwrap_or(own);
+        let Some(count) = self.texts.get(row).and_then(decimals) else { return 0.0 };
+        let most = self.texts.iter().filter_map(decimals).max().unwrap_or(count);
         // All digits have the same width.
         let width = |decimals: usize| match decimals {
             0 => 0.0,
             some => text_width(".", size) + (some - 1) as f64 * text_width("0", size),
         };
-        width(most) - width(own)
+        width(most) - width(count)
     }
 
     /// Width of the widest text.

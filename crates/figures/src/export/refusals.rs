@@ -1,20 +1,21 @@
-//! Why a figure is not written as a picture: it would show nothing, or cut numbers.
+//! Why a figure is not written as a picture: it would show nothing, cut numbers, or names that nobody can read.
 
 use analysis::survival::SurvivalPoint;
 
 use crate::bars;
 use crate::differences;
-use crate::display_names::clean;
+use crate::display_names::{clean, is_nonsense};
 use crate::drawn_table::too_long;
 use crate::failure_shares;
 use crate::matrix;
 use crate::number::{decimal, thousands};
 use crate::paired;
 use crate::pareto;
+use crate::scene::Item;
 use crate::sheet::{PAGE, Sheet};
 use crate::spec::{Figure, FigureSpec, Layout, Matrix, Scale, SeriesData};
 use crate::venue::PT_PER_INCH;
-use crate::{caption, retries};
+use crate::{Drawing, caption, retries};
 
 const FEWER: &str = "Choose a wider venue, or fewer runs; CSV and Parquet have every number";
 const OTHER: &str = "A figure of another measure has something to show; CSV and Parquet have every number";
@@ -25,9 +26,11 @@ pub(super) const LONG_TABLES: &str =
 
 /// Why a figure or table cannot be drawn for its layout, in a sentence without a full stop; `None` = it can.
 pub fn why_not_drawn(spec: &FigureSpec) -> Option<String> {
-    too_long_for_a_page(spec)
-        .or_else(|| refused(spec).map(|(reason, _)| reason))
-        .or_else(|| too_high(spec, || crate::draw(spec).height).map(|(reason, _)| reason))
+    too_long_for_a_page(spec).or_else(|| refused(spec).map(|(reason, _)| reason)).or_else(|| {
+        let is_limited = matches!(spec.layout, Layout::Print { .. });
+        let drawing = (is_limited && !matches!(spec.figure, Figure::Table(_))).then(|| crate::draw(spec))?;
+        too_high(spec, drawing.height).or_else(|| unreadable(spec, &drawing)).map(|(reason, _)| reason)
+    })
 }
 
 /// Why a table is not drawn as a picture: it has more rows than fit a page.
@@ -54,12 +57,11 @@ pub(super) fn refused(spec: &FigureSpec) -> Option<(String, &'static str)> {
 
 /// Why a figure does not fit a page of paper: it would be higher. With the advice. A table is counted in rows instead
 /// ([`too_long_for_a_page`]), and a height that was asked for is allowed.
-pub(super) fn too_high(spec: &FigureSpec, drawn: impl FnOnce() -> f64) -> Option<(String, &'static str)> {
+pub(super) fn too_high(spec: &FigureSpec, height: f64) -> Option<(String, &'static str)> {
     let Layout::Print { height: requested, .. } = spec.layout else { return None };
     if matches!(spec.figure, Figure::Table(_)) {
         return None;
     }
-    let height = drawn();
     (height > PAGE.max(requested.unwrap_or(0.0)) + 0.5).then(|| {
         let inches = |points: f64| decimal(points / PT_PER_INCH, 1);
         (
@@ -67,6 +69,32 @@ pub(super) fn too_high(spec: &FigureSpec, drawn: impl FnOnce() -> f64) -> Option
             FEWER,
         )
     })
+}
+
+/// Why a figure on paper is not written: it would have a name of which too few letters are left. With the advice. On the screen,
+/// the whole name is under the pointer.
+pub(super) fn unreadable(spec: &FigureSpec, drawing: &Drawing) -> Option<(String, &'static str)> {
+    if !matches!(spec.layout, Layout::Print { .. }) || has_own_ellipsis(&spec.figure) {
+        return None;
+    }
+    let text = drawing.scene.items.iter().find_map(|item| match item {
+        Item::Text(text) => Some(text.content.as_str()).filter(|text| is_nonsense(text)),
+        _ => None,
+    })?;
+    Some((format!("there is no room for readable names at this width: one would be \"{text}\""), FEWER))
+}
+
+/// Whether a name may have an ellipsis without a cut. The cells of tables have a form of their own for what does not fit.
+fn has_own_ellipsis(figure: &Figure) -> bool {
+    let has_ellipsis = |name: &String| name.contains('…');
+    caption::labels(figure).iter().any(|label| has_ellipsis(&label.name))
+        || match figure {
+            Figure::Matrix(data) => data.rows.iter().chain(&data.columns).any(has_ellipsis),
+            Figure::Paired(data) => data.pairs.iter().any(|pair| has_ellipsis(&pair.scenario)),
+            Figure::FailureShares(data) => data.classes.iter().any(|class| has_ellipsis(&class.name)),
+            Figure::Table(_) => true,
+            _ => false,
+        }
 }
 
 /// Why a figure would be an empty plot, if it would: its axes would be invented.
@@ -107,7 +135,7 @@ fn nothing_to_show(figure: &Figure) -> Option<(String, &'static str)> {
             Some(("no cell has a known mean or a published number".to_owned(), OTHER))
         }
         Figure::FailureShares(data) if data.groups.iter().all(|group| failure_shares::whole(group) == 0) => {
-            Some(("nothing failed, so there are no shares".to_owned(), OTHER))
+            Some(("no failure of this scope counts, so there are no shares".to_owned(), OTHER))
         }
         _ => None,
     }

@@ -3,7 +3,7 @@
 use super::{
     MOST, class_name, class_names, counted_of, drawing_names, number_of, share, style_of, whole, without_sign,
 };
-use crate::display_names::{clean, full_name, natural_width, shown_all};
+use crate::display_names::{clean, full_name, natural_width, readable_width, shown_all};
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::number::percent;
@@ -41,7 +41,9 @@ fn plan(data: &FailureShares, sheet: &Sheet) -> GroupsPlan {
     let groups = shown_groups(data);
     let classes = data.classes.len().min(MOST);
     let natural = groups.iter().map(|g| natural_width(&g.label, size)).fold(0.0, f64::max);
-    let names_right = sheet.names_left() + natural.min(0.36 * sheet.width);
+    let labels: Vec<&SeriesLabel> = groups.iter().map(|group| &group.label).collect();
+    let names = readable_width(&labels, size, natural.min(0.36 * sheet.width), 0.5 * sheet.width);
+    let names_right = sheet.names_left() + names;
     let notes = groups.iter().map(|g| sheet.tick_width(&number_of(g)));
     let notes_right = names_right + 0.8 * size + notes.fold(sheet.tick_width("n"), f64::max);
     let left = notes_right + 0.8 * size;
@@ -51,8 +53,8 @@ fn plan(data: &FailureShares, sheet: &Sheet) -> GroupsPlan {
     let widest = numbers.fold(0.0, f64::max);
     let most = cells().map(|(g, class)| share(g, class)).fold(0.0, f64::max).max(0.01);
     let bar_room = Some(column - widest - 0.9 * size).filter(|room| *room >= 1.5 * size);
-    let names = data.classes.iter().take(MOST).map(|class| sheet.tick_width(&class_name(class)));
-    let names_height = names.fold(0.0, f64::max).min(16.0 * size) + 0.6 * size;
+    let class_names = data.classes.iter().take(MOST).map(|class| sheet.tick_width(&class_name(class)));
+    let names_height = class_names.fold(0.0, f64::max).min(16.0 * size) + 0.6 * size;
     let head = names_height + 0.4 * size;
     let below = 1.6 * sheet.sizes.name_font + PAD;
     let least = if sheet.print { 1.45 * size } else { 18.0 };

@@ -52,7 +52,7 @@ pub struct SurvivalComparison {
     /// Index of the run that the others are compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<u32>,
-    /// Horizon of mean stamina, drawn as a dotted rule.
+    /// Horizon of mean stamina, drawn as a dashed rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tau: Option<u32>,
     /// The runs with a drawn band.

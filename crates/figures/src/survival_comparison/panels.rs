@@ -164,13 +164,13 @@ fn panel(grid: &PanelGrid, sheet: &Sheet, turns: u32, i: usize) -> Panel {
     Panel { axis: TurnAxis { plot_left: plot.left + px_per_turn / 2.0, px_per_turn, turns }, y, plot }
 }
 
-/// The name of the vertical axis, and what the dotted line of each panel is.
+/// The name of the vertical axis, and what the dashed line of each panel is.
 fn draw_head(sheet: &Sheet, canvas: &Canvas<'_>, tau: Option<u32>) {
     let (size, name_font) = (sheet.sizes.tick_font, sheet.sizes.name_font);
     let left = sheet.names_left();
     let room = sheet.width - left - PAD;
     let about: Vec<String> =
-        tau.map_or_else(Vec::new, |tau| vec![format!("τ = {tau} (dotted line)"), format!("τ = {tau}")]);
+        tau.map_or_else(Vec::new, |tau| vec![format!("τ = {tau} (dashed line)"), format!("τ = {tau}")]);
     let beside = |name: &str| {
         let taken = text_width(name, name_font) + size;
         about.iter().find(|text| taken + sheet.tick_width(text) <= room)

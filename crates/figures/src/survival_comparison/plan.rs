@@ -3,12 +3,12 @@
 use super::{EVENTS, Line, NAMED_DIRECTLY};
 use crate::at_risk;
 use crate::axis::TurnAxis;
-use crate::display_names::natural_width;
+use crate::display_names::{are_readable, natural_width};
 use crate::frame::Sizes;
 use crate::legend;
 use crate::number::{decimal, interval};
 use crate::sheet::{PAD, Sheet};
-use crate::spec::SurvivalComparison;
+use crate::spec::{SeriesLabel, SurvivalComparison};
 use crate::summary_text;
 
 /// The least part of a width on paper for the plot beside names in the table. With less, they are above its numbers.
@@ -168,6 +168,25 @@ pub(super) fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: 
         let is_above = above.beside.is_some() || once.is_narrow(wanted, sheet.width);
         places = if is_above { above } else { once };
     }
+    // Names that would be cut to nonsense beside their curves are in the table or the legend alone, and those that would be so
+    // in the table are above its numbers.
+    let labels: Vec<&SeriesLabel> = lines.iter().map(|line| &line.data.label).collect();
+    let is_cut_beside = |places: &HorizontalPlaces| {
+        places.beside.is_some_and(|room| !are_readable(&labels, room_beside(room, sizes), sizes.name_font))
+    };
+    let is_cut_in_table = |places: &HorizontalPlaces| {
+        let room = places.names_right.map(|right| right - at_risk::sample_room(sizes) - PAD);
+        data.at_risk && room.is_some_and(|room| !are_readable(&labels, room, size))
+    };
+    if is_cut_beside(&places) {
+        places = across(data, sheet, turns, lines, places.names_right.is_none(), false);
+    }
+    if is_cut_in_table(&places) {
+        places = across(data, sheet, turns, lines, true, places.beside.is_some());
+        if is_cut_beside(&places) {
+            places = across(data, sheet, turns, lines, true, false);
+        }
+    }
     let HorizontalPlaces { left, right, beside, extras, names_right } = places;
     let px_per_turn = (right - left) / f64::from(turns);
     let axis = TurnAxis { plot_left: left + px_per_turn / 2.0, px_per_turn, turns };
@@ -197,6 +216,11 @@ pub(super) fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: 
         names_right,
         height: under + under_height + PAD,
     }
+}
+
+/// The width of a name in this room beside the curves.
+pub(super) fn room_beside(room: f64, sizes: &Sizes) -> f64 {
+    room - leader(sizes) - 2.0
 }
 
 /// Length of the line between a curve's end and its name.

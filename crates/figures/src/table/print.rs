@@ -5,6 +5,8 @@ use model::is_display_control;
 use super::{Column, Kind, Table, Value};
 use crate::number::{in_full, p_number, whole};
 
+/// Units of what is measured. A number of these that rounds to 0 and is not 0 is printed as less than the last decimal.
+pub const MEASURED_UNITS: [&str; 2] = ["s", "tokens/s"];
 /// Most decimals of dollars.
 const MOST_DECIMALS: usize = 9;
 
@@ -26,11 +28,23 @@ fn value(column: &Column, value: Option<&Value>, missing: &str) -> String {
             Kind::P => p_number(Some(*number)),
             _ => match column.top.filter(|top| (0.0..=*top).contains(number)) {
                 Some(top) => model::bounded(number.abs(), top, column.decimals),
-                None => in_full(*number, decimals(column, *number)),
+                None => without_range(column, *number),
             },
         },
         Some(Value::Flag(flag)) => if *flag { "yes" } else { "no" }.to_owned(),
         Some(Value::Number(_)) | None => missing.to_owned(),
+    }
+}
+
+/// A number that is no score and no share. What was measured is not printed as 0: `< 0.001`.
+fn without_range(column: &Column, number: f64) -> String {
+    let decimals = decimals(column, number);
+    let least = 0.1_f64.powi(i32::from(column.decimals));
+    let is_measured = column.unit.as_deref().is_some_and(|unit| MEASURED_UNITS.contains(&unit));
+    if is_measured && number > 0.0 && number <= 0.5 * least {
+        format!("< {}", in_full(least, decimals))
+    } else {
+        in_full(number, decimals)
     }
 }
 
@@ -157,6 +171,19 @@ mod tests {
         let printed = columns(&table, usize::MAX);
         assert_eq!(printed[0].texts, ["0.003", "12.35", "0.00", "0.01", "0.000000000"]);
         assert_eq!(printed[1].texts, ["0.00", "12.35", "0.00", "0.01", "0.00"]);
+    }
+
+    #[test]
+    fn what_was_measured_is_not_printed_as_nothing() {
+        let columns_of =
+            vec![Column::number("seconds", "Time", 3).unit("s"), Column::number("mean", "Mean", 3)];
+        let mut table = Table::new("t", "T", columns_of);
+        for number in [1e-7, 0.0006, 0.0, 1234.5] {
+            table.push(vec![known(number), known(number)]);
+        }
+        let printed = columns(&table, usize::MAX);
+        assert_eq!(printed[0].texts, ["< 0.001", "0.001", "0.000", "1,234.500"]);
+        assert_eq!(printed[1].texts, ["0.000", "0.001", "0.000", "1,234.500"]);
     }
 
     #[test]

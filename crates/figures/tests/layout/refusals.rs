@@ -239,7 +239,7 @@ fn an_empty_plot_is_refused_and_has_no_invented_axis() {
         (Figure::Paired(tasks), "no task is in both runs"),
         (many::retries(0), "no turn had a second attempt"),
         (many::plane(0), "no run has both values"),
-        (many::failures(6, 0, SharesForm::Auto), "nothing failed"),
+        (many::failures(6, 0, SharesForm::Auto), "no failure of this scope counts"),
         (Figure::Matrix(cells), "no cell has a known mean"),
     ];
     for (figure, reason) in unknown_alone.into_iter().chain(empty) {
@@ -297,7 +297,7 @@ fn survival_curves_of_more_than_eight_runs_have_a_panel_each() {
             // How many failed stands under each name, and 25 at risk before turn 1 in each panel.
             assert_eq!(texts.iter().filter(|text| text.ends_with("/25 failed")).count(), count, "{preset}");
             assert!(times("25") >= count && times("At risk") > 1, "{preset}: {texts:?}");
-            assert_eq!(times("τ = 9 (dotted line)"), 1, "{preset}: {texts:?}");
+            assert_eq!(times("τ = 9 (dashed line)"), 1, "{preset}: {texts:?}");
             // A name and every turn of a panel can be pointed at.
             for series in 0..count as u32 {
                 let own = || drawing.marks.iter().filter(move |mark| mark.series == Some(series));

@@ -8,9 +8,9 @@ use super::findings::{BEYOND_64_BITS, Findings};
 /// Bytes of one number that are looked at. Longer ones are beyond anything that is counted here.
 const WORD_CAP: usize = 1024;
 /// Levels of objects and lists that the strict parser reads.
-const DEEPEST: usize = 127;
+const MOST_LEVELS: usize = 127;
 /// What stands for half of a character.
-const REPLACED: &[u8] = br"\ufffd";
+const REPLACEMENT: &[u8] = br"\ufffd";
 
 /// Replaces what strict JSON does not have, and counts it.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ impl Mender {
     /// Takes a byte of the file and adds to `out` what is passed on.
     pub(super) fn take(&mut self, byte: u8, out: &mut Vec<u8>) {
         match self.state {
-            State::Outside => self.outside(byte, out),
+            State::Outside => self.read_outside(byte, out),
             State::Word if is_of_word(byte) => {
                 if self.word.len() < WORD_CAP {
                     self.word.push(byte);
@@ -74,7 +74,7 @@ impl Mender {
             State::Junk if is_of_word(byte) => out.push(byte),
             State::Word | State::LongNumber | State::Junk => {
                 self.end_word(out);
-                self.outside(byte, out);
+                self.read_outside(byte, out);
             }
             State::Text => self.text(byte, out),
             State::Escape => self.escape(byte, out),
@@ -102,7 +102,7 @@ impl Mender {
                     [_, 0xa0..=0xbf, 0x80..=0xbf] => {
                         self.piece.clear();
                         self.found.halves += 1;
-                        out.extend_from_slice(REPLACED);
+                        out.extend_from_slice(REPLACEMENT);
                         self.state = State::Text;
                     }
                     // Another character, or none.
@@ -124,14 +124,14 @@ impl Mender {
         out.append(&mut self.piece);
     }
 
-    fn outside(&mut self, byte: u8, out: &mut Vec<u8>) {
+    fn read_outside(&mut self, byte: u8, out: &mut Vec<u8>) {
         if is_of_word(byte) {
             self.word.push(byte);
             self.state = State::Word;
             return;
         }
         match byte {
-            b'{' | b'[' if self.depth == DEEPEST => {
+            b'{' | b'[' if self.depth == MOST_LEVELS => {
                 self.found.deep += 1;
                 self.left_out = 1;
                 self.state = State::Deep;
@@ -161,7 +161,7 @@ impl Mender {
             }
             _ => self.is_lost |= byte < 0x20,
         }
-        self.half_alone(out);
+        self.replace_half(out);
         if byte != 0xed {
             out.push(byte);
             self.state = if byte == b'"' { State::Outside } else { State::Text };
@@ -172,7 +172,7 @@ impl Mender {
         let is_digit = self.piece.len() >= 2 && byte.is_ascii_hexdigit();
         let is_u = self.piece.len() == 1 && byte == b'u';
         if !is_digit && !is_u {
-            self.half_alone(out);
+            self.replace_half(out);
             // `\n`, or what is no escape at all: the parser says so.
             let is_short = self.piece.len() == 1;
             out.append(&mut self.piece);
@@ -191,20 +191,20 @@ impl Mender {
         let digits = std::str::from_utf8(&self.piece[2..]).unwrap_or_default();
         match u16::from_str_radix(digits, 16).unwrap_or_default() {
             0xd800..=0xdbff => {
-                self.half_alone(out);
+                self.replace_half(out);
                 self.half.append(&mut self.piece);
             }
             0xdc00..=0xdfff if self.half.is_empty() => {
                 self.found.halves += 1;
                 self.piece.clear();
-                out.extend_from_slice(REPLACED);
+                out.extend_from_slice(REPLACEMENT);
             }
             0xdc00..=0xdfff => {
                 out.append(&mut self.half);
                 out.append(&mut self.piece);
             }
             _ => {
-                self.half_alone(out);
+                self.replace_half(out);
                 out.append(&mut self.piece);
             }
         }
@@ -212,11 +212,11 @@ impl Mender {
     }
 
     /// A first half that was held back has no second half.
-    fn half_alone(&mut self, out: &mut Vec<u8>) {
+    fn replace_half(&mut self, out: &mut Vec<u8>) {
         if !self.half.is_empty() {
             self.half.clear();
             self.found.halves += 1;
-            out.extend_from_slice(REPLACED);
+            out.extend_from_slice(REPLACEMENT);
         }
     }
 

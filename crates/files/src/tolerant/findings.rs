@@ -33,29 +33,33 @@ impl Findings {
 impl fmt::Display for Findings {
     /// `2 values are NaN or infinite (unknown), 1 name stands twice in its object (the last one counts)`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let some = |count: u64, one: &str, many: &str| match count {
+        let counted = |count: u64, singular: &str, plural: &str| match count {
             0 => None,
-            1 => Some(format!("1 {one}")),
-            n => Some(format!("{n} {many}")),
+            1 => Some(format!("1 {singular}")),
+            n => Some(format!("{n} {plural}")),
         };
         let parts = [
-            some(
+            counted(
                 self.not_numbers,
                 "value is NaN or infinite (unknown)",
                 "values are NaN or infinite (unknown)",
             ),
-            some(self.beyond, "number is beyond 64 bits (unknown)", "numbers are beyond 64 bits (unknown)"),
-            some(
+            counted(
+                self.beyond,
+                "number is beyond 64 bits (unknown)",
+                "numbers are beyond 64 bits (unknown)",
+            ),
+            counted(
                 self.deep,
                 "value lies more than 127 levels deep (unknown)",
                 "values lie more than 127 levels deep (unknown)",
             ),
-            some(
+            counted(
                 self.repeated,
                 "name stands twice in its object (the last one counts)",
                 "names stand twice in their object (the last one counts)",
             ),
-            some(
+            counted(
                 self.halves,
                 "half of a character is read as “\u{fffd}”",
                 "halves of characters are read as “\u{fffd}”",

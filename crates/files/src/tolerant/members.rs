@@ -15,7 +15,7 @@ const NAME_CAP: usize = 64 << 10;
 #[derive(Debug, Default)]
 pub(super) struct Members {
     position: u64,
-    open: Vec<Open>,
+    open: Vec<OpenValue>,
     /// Members of all open objects.
     held: usize,
     state: State,
@@ -28,7 +28,7 @@ pub(super) struct Members {
 
 /// An object or list that is not closed yet.
 #[derive(Debug, Default)]
-struct Open {
+struct OpenValue {
     is_object: bool,
     name_is_due: bool,
     /// Which member had a name last, by a hash of the name.
@@ -52,7 +52,7 @@ impl Members {
     pub(super) fn take(&mut self, byte: u8) {
         if !self.given_up {
             match self.state {
-                State::Outside => self.outside(byte),
+                State::Outside => self.read_outside(byte),
                 State::Text { is_name, escaped } => self.text(byte, is_name, escaped),
             }
         }
@@ -60,7 +60,7 @@ impl Members {
     }
 
     /// How many members a later one replaces, and where they lie: sorted, apart from each other.
-    pub(super) fn superseded(mut self) -> (u64, Vec<Range<u64>>) {
+    pub(super) fn superseded_ranges(mut self) -> (u64, Vec<Range<u64>>) {
         self.found.sort_by_key(|range| range.start);
         let mut merged: Vec<Range<u64>> = Vec::new();
         for range in self.found {
@@ -72,11 +72,11 @@ impl Members {
         (self.repeated, merged)
     }
 
-    fn outside(&mut self, byte: u8) {
+    fn read_outside(&mut self, byte: u8) {
         match byte {
             b'{' | b'[' => {
                 let is_object = byte == b'{';
-                self.open.push(Open { is_object, name_is_due: is_object, ..Open::default() });
+                self.open.push(OpenValue { is_object, name_is_due: is_object, ..OpenValue::default() });
                 self.given_up = self.open.len() > DEPTH;
             }
             b'}' | b']' => {

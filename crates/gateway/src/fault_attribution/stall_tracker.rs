@@ -51,7 +51,7 @@ pub(crate) struct StallTracker {
     /// The error that the last finished request was answered with.
     last_error: Option<RequestError>,
     /// The last request of an API that the harness is not said to speak, and what came of it.
-    elsewhere: Option<String>,
+    other_api: Option<String>,
 }
 
 /// An error in place of an answer.
@@ -136,10 +136,10 @@ impl StallTracker {
     }
 
     /// A request of an API that the harness is not said to speak has finished, possibly with an error.
-    pub(crate) fn add_elsewhere(&mut self, route: Route, is_complete: bool, error: Option<String>) {
+    pub(crate) fn add_other_api(&mut self, route: Route, is_complete: bool, error: Option<String>) {
         self.has_answer |= is_complete;
         let error = error.map(|error| format!(" ({error})")).unwrap_or_default();
-        self.elsewhere = Some(format!("{}{error}", route.path()));
+        self.other_api = Some(format!("{}{error}", route.path()));
     }
 
     /// A request ended without an answer.
@@ -185,7 +185,7 @@ impl StallTracker {
             last: LastRequest::Answered,
             probe: None,
             reason: "no request of the attempt was answered completely".to_owned(),
-            was_asked: self.was_sent || self.elsewhere.is_some(),
+            was_asked: self.was_sent || self.other_api.is_some(),
         };
         if let Some(last) = last {
             let silence = last.given_up_at.saturating_duration_since(last.silent_since);
@@ -210,11 +210,11 @@ impl StallTracker {
             facts.reason = format!("its last request was answered with an error: {}", error.message);
         } else if !self.was_sent {
             facts.last = LastRequest::NotSent;
-            facts.reason = match &self.elsewhere {
+            facts.reason = match &self.other_api {
                 None => "it sent no request to a model".to_owned(),
-                Some(elsewhere) => {
+                Some(other_api) => {
                     format!(
-                        "it sent no request in an API that its harness is said to speak, but to {elsewhere}"
+                        "it sent no request in an API that its harness is said to speak, but to {other_api}"
                     )
                 }
             };
@@ -255,16 +255,16 @@ fn insert_span(spans: &mut Vec<(Instant, Instant)>, begin: Instant, until: Insta
         }
         apart
     });
-    let at = spans.partition_point(|&(start, _)| start < begin);
-    spans.insert(at, (begin, until));
+    let index = spans.partition_point(|&(start, _)| start < begin);
+    spans.insert(index, (begin, until));
 }
 
 /// How long the first spans are outside the second. Both are disjoint and in order.
 fn total_outside(spans: &[(Instant, Instant)], excluded: &[(Instant, Instant)]) -> Duration {
     let overlap = |(begin, until): (Instant, Instant)| -> Duration {
-        let within =
+        let overlaps =
             |(start, end): &(Instant, Instant)| until.min(*end).saturating_duration_since(begin.max(*start));
-        excluded.iter().map(within).sum()
+        excluded.iter().map(overlaps).sum()
     };
     spans.iter().map(|&(begin, until)| (until - begin).saturating_sub(overlap((begin, until)))).sum()
 }
@@ -276,15 +276,15 @@ mod tests {
 
     const LIMIT: Duration = Duration::from_mins(20);
 
-    fn at(start: Instant, seconds: u64) -> Instant {
+    fn moment(start: Instant, seconds: u64) -> Instant {
         start + Duration::from_secs(seconds)
     }
 
-    fn unanswered(start: Instant, begin: u64, until: u64, fault: Option<&str>) -> UnansweredRequest {
+    fn unanswered_request(start: Instant, begin: u64, until: u64, fault: Option<&str>) -> UnansweredRequest {
         UnansweredRequest {
             route: Route::Messages,
-            silent_since: at(start, begin),
-            given_up_at: at(start, until),
+            silent_since: moment(start, begin),
+            given_up_at: moment(start, until),
             fault: fault.map(str::to_owned),
             is_broken: false,
         }
@@ -305,20 +305,20 @@ mod tests {
         let t = Instant::now();
         let mut tracker = StallTracker::default();
         for (begin, until) in [(0, 10), (5, 20), (30, 40), (18, 50), (60, 70)] {
-            tracker.add_lost(at(t, begin), at(t, until), None);
+            tracker.add_lost(moment(t, begin), moment(t, until), None);
         }
-        assert_eq!(tracker.lost, [(at(t, 0), at(t, 50)), (at(t, 60), at(t, 70))]);
+        assert_eq!(tracker.lost, [(moment(t, 0), moment(t, 50)), (moment(t, 60), moment(t, 70))]);
     }
 
     #[test]
     fn a_tenth_of_the_time_is_attributed_to_the_endpoint() {
         let t = Instant::now();
         let mut tracker = StallTracker::default();
-        tracker.add_lost(at(t, 0), at(t, 119), Some("429".to_owned()));
-        tracker.closed = Some(at(t, 1200));
+        tracker.add_lost(moment(t, 0), moment(t, 119), Some("429".to_owned()));
+        tracker.closed = Some(moment(t, 1200));
         let rest = "the agent had the rest, and the request was answered";
         assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::EndAsAgent, "{rest}");
-        tracker.add_lost(at(t, 300), at(t, 301), None);
+        tracker.add_lost(moment(t, 300), moment(t, 301), None);
         let (decision, reason) = decided(&tracker, EndedBy::TimeLimit);
         assert_eq!(decision, Decision::EndAsEndpoint);
         assert_eq!(reason, "120 s of 1200 s were spent waiting for the endpoint; its last fault: 429");
@@ -332,35 +332,35 @@ mod tests {
     fn an_unanswered_last_request_is_probed() {
         let t = Instant::now();
         let mut tracker = StallTracker {
-            closed: Some(at(t, 1210)),
+            closed: Some(moment(t, 1210)),
             was_sent: true,
             was_heard: true,
             ..StallTracker::default()
         };
-        tracker.add_unanswered(unanswered(t, 1150, 1200, None));
+        tracker.add_unanswered(unanswered_request(t, 1150, 1200, None));
         let thinking = "a model may think for fifty seconds";
         assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::EndAsAgent, "{thinking}");
-        tracker.add_unanswered(unanswered(t, 1140, 1200, None));
+        tracker.add_unanswered(unanswered_request(t, 1140, 1200, None));
         assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::Probe);
         let planned = PlannedProbe { route: Route::Messages, patience: Duration::from_mins(1) };
         assert_eq!(tracker.end_facts(LIMIT, EndedBy::TimeLimit, true).probe, Some(planned));
-        tracker.add_unanswered(unanswered(t, 1199, 1200, Some("503")));
+        tracker.add_unanswered(unanswered_request(t, 1199, 1200, Some("503")));
         let (decision_after_fault, reason) = decided(&tracker, EndedBy::TimeLimit);
         assert_eq!(decision_after_fault, Decision::EndAsEndpoint);
         assert!(reason.starts_with("503"), "{reason}");
 
         let mut tracker = StallTracker {
-            closed: Some(at(t, 1210)),
+            closed: Some(moment(t, 1210)),
             was_sent: true,
             was_heard: true,
             ..StallTracker::default()
         };
-        tracker.add_unanswered(unanswered(t, 100, 1100, Some("503")));
-        let own = "the agent used the last minutes itself";
-        assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::EndAsAgent, "{own}");
+        tracker.add_unanswered(unanswered_request(t, 100, 1100, Some("503")));
+        let expected = "the agent used the last minutes itself";
+        assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::EndAsAgent, "{expected}");
         let gave_up = "the harness gave up because of it";
         assert_eq!(decision(&tracker, EndedBy::HarnessReport), Decision::EndAsEndpoint, "{gave_up}");
-        tracker.add_answered(at(t, 1190), at(t, 1195));
+        tracker.add_answered(moment(t, 1190), moment(t, 1195));
         let later = "a later request was answered";
         assert_eq!(decision(&tracker, EndedBy::HarnessReport), Decision::EndAsAgent, "{later}");
     }
@@ -370,12 +370,12 @@ mod tests {
         let t = Instant::now();
         let facts = |was_heard, from| {
             let mut tracker = StallTracker {
-                closed: Some(at(t, 1200)),
+                closed: Some(moment(t, 1200)),
                 was_sent: true,
                 was_heard,
                 ..StallTracker::default()
             };
-            tracker.add_unanswered(unanswered(t, from, 1200, None));
+            tracker.add_unanswered(unanswered_request(t, from, 1200, None));
             tracker.end_facts(LIMIT, EndedBy::TimeLimit, true).last
         };
         assert_eq!(facts(false, 0), LastRequest::SilentThroughout);
@@ -411,13 +411,14 @@ mod tests {
     #[test]
     fn of_a_broken_answer_and_an_error_the_later_one_decides() {
         let t = Instant::now();
-        let broken = || UnansweredRequest { is_broken: true, ..unanswered(t, 10, 20, Some("broke off")) };
+        let broken =
+            || UnansweredRequest { is_broken: true, ..unanswered_request(t, 10, 20, Some("broke off")) };
         for (began, last) in [(15, LastRequest::Broken), (21, LastRequest::Refused)] {
             let mut tracker = StallTracker { was_sent: true, was_heard: true, ..StallTracker::default() };
             tracker.add_unanswered(broken());
             // One that began before it is a request beside it.
-            tracker.add_finished(finished(at(t, began), false, Some("400: bad request")));
-            tracker.closed = Some(at(t, 25));
+            tracker.add_finished(finished(moment(t, began), false, Some("400: bad request")));
+            tracker.closed = Some(moment(t, 25));
             let facts = tracker.end_facts(LIMIT, EndedBy::HarnessExit, true);
             assert_eq!(facts.last, last, "the erroneous request began after {began} s");
         }
@@ -430,7 +431,7 @@ mod tests {
     #[test]
     fn a_request_in_another_api_is_named() {
         let mut tracker = StallTracker::default();
-        tracker.add_elsewhere(Route::Responses, false, Some("404 Not Found".to_owned()));
+        tracker.add_other_api(Route::Responses, false, Some("404 Not Found".to_owned()));
         let facts = tracker.end_facts(LIMIT, EndedBy::HarnessExit, false);
         assert_eq!((facts.last, facts.was_asked), (LastRequest::NotSent, true));
         assert!(facts.reason.ends_with("but to /v1/responses (404 Not Found)"), "{}", facts.reason);
@@ -442,23 +443,24 @@ mod tests {
         // In whichever order they were interrupted.
         for reversed in [false, true] {
             let mut tracker = StallTracker::default();
-            let mut interrupted = [unanswered(t, 1000, 1200, None), unanswered(t, 1190, 1200, Some("429"))];
+            let mut interrupted =
+                [unanswered_request(t, 1000, 1200, None), unanswered_request(t, 1190, 1200, Some("429"))];
             if reversed {
                 interrupted.reverse();
             }
             for request in interrupted {
                 tracker.add_unanswered(request);
             }
-            tracker.closed = Some(at(t, 1200));
+            tracker.closed = Some(moment(t, 1200));
             assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::EndAsEndpoint);
-            tracker.add_answered(at(t, 1180), at(t, 1199));
+            tracker.add_answered(moment(t, 1180), moment(t, 1199));
             assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::EndAsAgent);
         }
         let mut tracker = StallTracker::default();
-        tracker.add_answered(at(t, 0), at(t, 100));
-        tracker.add_lost(at(t, 50), at(t, 250), Some("429".to_owned()));
-        tracker.add_answered(at(t, 140), at(t, 200));
-        tracker.closed = Some(at(t, 1200));
+        tracker.add_answered(moment(t, 0), moment(t, 100));
+        tracker.add_lost(moment(t, 50), moment(t, 250), Some("429".to_owned()));
+        tracker.add_answered(moment(t, 140), moment(t, 200));
+        tracker.closed = Some(moment(t, 1200));
         assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::EndAsAgent, "90 s of 200 s are lost");
     }
 

@@ -184,7 +184,7 @@ pub(crate) enum Reader {
 }
 
 /// Who broke a connection that breaks in the middle of an answer. Endpoints close connections on which nobody reads.
-pub(crate) fn broken_by(reader: Reader) -> Termination {
+pub(crate) fn connection_breaker(reader: Reader) -> Termination {
     match reader {
         Reader::Reading => Termination::Endpoint,
         Reader::Stalled => Termination::Agent,

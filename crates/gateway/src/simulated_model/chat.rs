@@ -11,7 +11,11 @@ use crate::route::Answer;
 /// The answer in the format of this API.
 pub(super) fn answer(reply: &Reply, conversation: &Conversation) -> Answer {
     let tokens = reply.tokens(conversation);
-    if conversation.stream { stream(reply, conversation, tokens) } else { whole(reply, conversation, tokens) }
+    if conversation.stream {
+        stream(reply, conversation, tokens)
+    } else {
+        complete_answer(reply, conversation, tokens)
+    }
 }
 
 /// The error of an endpoint when the context is too long for its model.
@@ -27,7 +31,7 @@ pub(super) fn overflow(tokens: u64) -> Value {
     } })
 }
 
-fn whole(reply: &Reply, conversation: &Conversation, tokens: Tokens) -> Answer {
+fn complete_answer(reply: &Reply, conversation: &Conversation, tokens: Tokens) -> Answer {
     let mut message = json!({ "role": "assistant", "content": reply.text });
     if let Some(call) = &reply.call {
         message["tool_calls"] = json!([{

@@ -198,7 +198,7 @@ impl Conversation {
             Entry::Message { speaker: Speaker::User, text } => !is_note(text),
             _ => false,
         });
-        let later = self.entries.get(request.map_or(0, |at| at + 1)..).unwrap_or_default();
+        let later = self.entries.get(request.map_or(0, |index| index + 1)..).unwrap_or_default();
         later.iter().filter(|entry| matches!(entry, Entry::Result { .. })).count()
     }
 }
@@ -227,7 +227,7 @@ fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
 fn answer_schema(body: &Value) -> Option<&Value> {
     let format = ["/response_format", "/text/format", "/output_config/format", "/output_format"]
         .iter()
-        .find_map(|at| body.pointer(at))?;
+        .find_map(|pointer| body.pointer(pointer))?;
     format.pointer("/json_schema/schema").or_else(|| format.get("schema"))
 }
 

@@ -30,7 +30,7 @@ use validation::mutants::{Operator, Site, sites};
 use super::{Ability, Feedback, PARTS, Task, fault_injection};
 
 /// Percentage of defects that concern the changes of the turn, where such defects exist.
-const OF_THE_CHANGE: u32 = 40;
+const CHANGE_DEFECT_PERCENT: u32 = 40;
 /// Sites that are tried for a defect.
 const TRIES: usize = 40;
 
@@ -98,7 +98,7 @@ pub(super) fn defects(ability: &Ability, task: &Task) -> Vec<Defect> {
             // The first attempt at a turn has no feedback.
             defects.retain(|(defect, tested)| {
                 let purpose = format!("oracle repair {attempt} {}", defect.name());
-                attempt == 1 || !tested || !happens(&mut draw(ability, task, turn, &purpose), repair)
+                attempt == 1 || !tested || !draws_true(&mut draw(ability, task, turn, &purpose), repair)
             });
             for (_, tested) in &mut defects {
                 *tested = true;
@@ -116,10 +116,10 @@ fn added(ability: &Ability, task: &Task, turn: u32, attempt: u32) -> Vec<Defect>
     };
     let mut draw = draw(ability, task, turn, &purpose);
     let Some((schema, changes)) = task.turns.get(index(turn)) else { return Vec::new() };
-    if !happens(&mut draw, ability.defect_rate) {
+    if !draws_true(&mut draw, ability.defect_rate) {
         return Vec::new();
     }
-    let count = 1 + draw.below(ability.most_defects.max(1) as usize);
+    let count = 1 + draw.number_below(ability.most_defects.max(1) as usize);
     let before = (turn > 1).then(|| task.turns.get(index(turn - 1))).flatten();
     let before = before.map(|(before, _)| (before.as_ref(), changes.as_slice()));
     let sites = sites(before, schema);
@@ -130,8 +130,9 @@ fn added(ability: &Ability, task: &Task, turn: u32, attempt: u32) -> Vec<Defect>
         if found.len() == count {
             break;
         }
-        let from = if !of_change.is_empty() && draw.chance(OF_THE_CHANGE) { &of_change } else { &rest };
-        let Some(site) = draw.pick(from) else { continue };
+        let candidates =
+            if !of_change.is_empty() && draw.chance(CHANGE_DEFECT_PERCENT) { &of_change } else { &rest };
+        let Some(site) = draw.pick(candidates) else { continue };
         // A schema without one change is detectable. Without two it may be invalid.
         let twice = site.operator == Operator::ChangeLeftOut
             && found.iter().any(|defect| defect.operator == Operator::ChangeLeftOut);
@@ -167,7 +168,7 @@ fn with_defects(task: &Task, defects: &[Defect]) -> Option<Arc<Schema>> {
             continue;
         }
         // A stale name is from the turn before the defect.
-        let before = defect.turn.checked_sub(2).and_then(|at| task.turns.get(at as usize));
+        let before = defect.turn.checked_sub(2).and_then(|index| task.turns.get(index as usize));
         let before = before
             .filter(|_| defect.operator == Operator::StaleNameKept)
             .map(|(before, _)| (before.as_ref(), [].as_slice()));
@@ -210,8 +211,8 @@ fn draw(ability: &Ability, task: &Task, turn: u32, purpose: &str) -> Draw {
 }
 
 /// True with this chance, 0 to 1.
-fn happens(draw: &mut Draw, chance: f64) -> bool {
-    (draw.below(PARTS) as f64) < chance * PARTS as f64
+fn draws_true(draw: &mut Draw, chance: f64) -> bool {
+    (draw.number_below(PARTS) as f64) < chance * PARTS as f64
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub(super) fn choose(ability: &Ability, scenario: u32, turn: u32, attempt: u32) 
     let shares = &ability.fault_injection;
     // words: ok, the name of a random stream, which decides the samples
     let mut draw = Seed { base: ability.seed, scenario }.draw(turn, &format!("oracle mischief {attempt}"));
-    let mut at = draw.below(super::PARTS) as f64 / super::PARTS as f64;
+    let mut number = draw.number_below(super::PARTS) as f64 / super::PARTS as f64;
     [
         (shares.stall, InjectedFault::Stall),
         (shares.overflow, InjectedFault::Overflow),
@@ -40,8 +40,8 @@ pub(super) fn choose(ability: &Ability, scenario: u32, turn: u32, attempt: u32) 
     ]
     .into_iter()
     .find_map(|(share, kind)| {
-        let is_chosen = at < share;
-        at -= share;
+        let is_chosen = number < share;
+        number -= share;
         is_chosen.then_some(kind)
     })
 }
@@ -61,8 +61,8 @@ pub(super) fn steps(kind: InjectedFault, offered: &OfferedTools<'_>) -> Vec<Step
         // of them is protected from `pkill`, but not from a signal to the parent of the shell.
         InjectedFault::Kill => {
             let names = "pkill -9 -f 'python|node|claude|codex|opencode|qwen|kimi|vibe|openhands'";
-            let both = [run("I stop the old server.", names), run("I stop what is left.", "kill -9 $PPID")];
-            both.into_iter().flatten().collect()
+            let calls = [run("I stop the old server.", names), run("I stop what is left.", "kill -9 $PPID")];
+            calls.into_iter().flatten().collect()
         }
     }
 }
@@ -70,6 +70,6 @@ pub(super) fn steps(kind: InjectedFault, offered: &OfferedTools<'_>) -> Vec<Step
 /// A call with truncated arguments.
 pub(super) fn truncate_call(id: String, call: &ToolCall) -> Call {
     let arguments = call.arguments.to_string();
-    let whole = arguments.trim_end_matches(['}', '"']);
-    Call { id, name: call.name.clone(), arguments: format!("{whole} && ") }
+    let unclosed = arguments.trim_end_matches(['}', '"']);
+    Call { id, name: call.name.clone(), arguments: format!("{unclosed} && ") }
 }

@@ -1,7 +1,7 @@
 //! The files of a server, and the tool calls that write them.
 //!
 //! **Through a shell** a file is sent as gzip in base64, in lines of a here-document: no quoting of a shell changes it, no line is
-//! too long for a terminal, and 140 kB of Python shrink to about 20. A command stays below [`MOST`] bytes, because some harnesses
+//! too long for a terminal, and 140 kB of Python shrink to about 20. A command stays below [`MOST_BASE64`] bytes, because some harnesses
 //! pass it as one argument of a process, which is limited to 128 KiB. A longer file is sent in parts, which the last command
 //! assembles. Every command is repeatable.
 //!
@@ -18,7 +18,7 @@ use super::Stack;
 use super::offered_tools::{OfferedTools, ToolCall};
 
 /// Most bytes of base64 in a command.
-const MOST: usize = 60_000;
+const MOST_BASE64: usize = 60_000;
 /// Bytes of a line of base64, a multiple of 4.
 const LINE: usize = 100;
 /// Ends a here-document. Not in the alphabet of base64.
@@ -145,12 +145,12 @@ fn lines(text: &str) -> String {
     out
 }
 
-/// Splits lines into pieces of at most [`MOST`] bytes.
+/// Splits lines into pieces of at most [`MOST_BASE64`] bytes.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces = vec![String::new()];
     for line in text.split_inclusive('\n') {
         match pieces.last_mut() {
-            Some(last) if last.is_empty() || last.len() + line.len() <= MOST => last.push_str(line),
+            Some(last) if last.is_empty() || last.len() + line.len() <= MOST_BASE64 => last.push_str(line),
             _ => pieces.push(line.to_owned()),
         }
     }
@@ -167,14 +167,15 @@ mod tests {
     #[test]
     fn a_file_of_any_size_is_written_unchanged() {
         let mut random = scenario::draw::Draw::new(1, 0, 0, "bytes");
-        let text: String =
-            (0..150_000).map(|_| char::from_u32(random.below(0x2000) as u32 + 1).unwrap_or('\n')).collect();
+        let text: String = (0..150_000)
+            .map(|_| char::from_u32(random.number_below(0x2000) as u32 + 1).unwrap_or('\n'))
+            .collect();
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("server.py.part99"), "left over").expect("it is written");
         let commands = write_commands(&File { path: "server.py", text: text.clone() });
         assert!(commands.len() > 3, "{}", commands.len());
         for (_, command) in commands.iter().flat_map(|command| [command, command]).skip(1) {
-            assert!(command.len() < MOST + 1000);
+            assert!(command.len() < MOST_BASE64 + 1000);
             let command = command.replace("/workspace", &folder.path().to_string_lossy());
             let status = Command::new("sh").args(["-c", &command]).stdin(Stdio::null()).status();
             assert!(status.expect("it runs").success());

@@ -41,8 +41,8 @@ pub(super) enum SolutionDefect {
 pub(super) fn defect(ability: &Ability, task: &Task) -> Option<SolutionDefect> {
     let purpose = format!("oracle solution {}", task.attempt);
     let mut draw = Seed { base: ability.seed, scenario: task.scenario }.draw(task.turn, &purpose);
-    let is_defective = (draw.below(PARTS) as f64) < ability.defect_rate * PARTS as f64;
-    let kind = if draw.below(2) == 0 { SolutionDefect::Skipped } else { SolutionDefect::Halved };
+    let is_defective = (draw.number_below(PARTS) as f64) < ability.defect_rate * PARTS as f64;
+    let kind = if draw.number_below(2) == 0 { SolutionDefect::Skipped } else { SolutionDefect::Halved };
     is_defective.then_some(kind)
 }
 
@@ -126,20 +126,23 @@ mod tests {
     #[test]
     fn a_solution_is_written_and_executed_as_it_is() {
         let room = tempfile::tempdir().expect("a folder");
-        let at = room.path().to_string_lossy().into_owned();
+        let folder = room.path().to_string_lossy().into_owned();
         let script =
             "#!/bin/sh\nset -e\n. /solution/lib/it\\'s.sh\nprintf '%s %s' \"$GREETING\" \"$WORD\" > done\n";
         let solution = Arc::new(Solution {
             files: vec![
-                ("solve.sh".to_owned(), script.replace("/solution", &format!("{at}/solution")).into_bytes()),
+                (
+                    "solve.sh".to_owned(),
+                    script.replace("/solution", &format!("{folder}/solution")).into_bytes(),
+                ),
                 ("lib/it's.sh".to_owned(), b"WORD='two words'\n".to_vec()),
             ],
             env: vec![("GREETING".to_owned(), "it's".to_owned())],
-            workdir: format!("{at}/work dir"),
+            workdir: format!("{folder}/work dir"),
         });
         std::fs::create_dir(&solution.workdir).expect("a folder");
         for command in commands(&solution, None) {
-            let command = command.replace(FOLDER, &format!("{at}/solution"));
+            let command = command.replace(FOLDER, &format!("{folder}/solution"));
             assert!(
                 Command::new("sh").args(["-c", &command]).status().expect("it runs").success(),
                 "{command}"
@@ -156,9 +159,9 @@ mod tests {
         assert_eq!(commands(&solution, Some(SolutionDefect::Skipped)), ["pwd && ls"]);
         assert_eq!(first_half(b"one\ntwo\nthree\nfour\n"), b"one\ntwo\n");
         assert_eq!(first_half(b""), b"");
-        let whole = commands(&solution, None);
-        assert_eq!(whole.len(), commands(&solution, Some(SolutionDefect::Halved)).len());
-        assert_ne!(whole, commands(&solution, Some(SolutionDefect::Halved)));
+        let all_commands = commands(&solution, None);
+        assert_eq!(all_commands.len(), commands(&solution, Some(SolutionDefect::Halved)).len());
+        assert_ne!(all_commands, commands(&solution, Some(SolutionDefect::Halved)));
         // Without a tool that runs commands nothing is pretended.
         let none: Vec<Value> = Vec::new();
         let tools: Vec<Tool> = none.iter().filter_map(Tool::parse).collect();

@@ -48,8 +48,8 @@ mod tests {
 
     #[test]
     fn timings_are_seconds_and_what_cannot_be_read_is_unknown() {
-        let whole = r#"{"timings": {"prompt_n": 34, "prompt_ms": 312.5, "predicted_ms": 298, "new": []}}"#;
-        assert_eq!(times(whole), Some(StreamTimes { first_seconds: 0.3125, rest_seconds: 0.298 }));
+        let complete = r#"{"timings": {"prompt_n": 34, "prompt_ms": 312.5, "predicted_ms": 298, "new": []}}"#;
+        assert_eq!(times(complete), Some(StreamTimes { first_seconds: 0.3125, rest_seconds: 0.298 }));
         for odd in [
             "{}",
             r#"{"timings": null}"#,

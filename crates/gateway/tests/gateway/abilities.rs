@@ -74,7 +74,7 @@ fn chat(message: &Value, end: &str) -> (u16, String) {
 }
 
 /// As llama.cpp with `--jinja` answers.
-fn whole(body: &Value) -> (u16, String) {
+fn complete_answer(body: &Value) -> (u16, String) {
     if is_stream(body) {
         let chunk = |rest: Value| {
             let mut chunk = json!({ "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [] });
@@ -106,7 +106,7 @@ fn whole(body: &Value) -> (u16, String) {
 
 #[tokio::test]
 async fn an_endpoint_that_can_do_everything() {
-    let (upstream, got) = stand_in(whole).await;
+    let (upstream, got) = stand_in(complete_answer).await;
     let can = abilities(&upstream, Route::ChatCompletions, "m", Abilities::default()).await.unwrap();
     let all = Abilities {
         streams: Some(true),
@@ -141,7 +141,7 @@ async fn tools_that_are_refused_come_with_the_reason() {
             r#"{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}"#
                 .to_owned(),
         ),
-        None => whole(body),
+        None => complete_answer(body),
     })
     .await;
     assert_eq!(can.tools, Some(false));
@@ -154,7 +154,7 @@ async fn tools_that_are_refused_come_with_the_reason() {
             );
             (400, json!({ "error": { "message": message, "type": "BadRequestError", "param": null, "code": 400 } }).to_string())
         }
-        None => whole(body),
+        None => complete_answer(body),
     })
     .await;
     let message = can.tools_refused.unwrap();
@@ -167,7 +167,7 @@ async fn tools_that_are_refused_come_with_the_reason() {
     // Ollama, for a model without them.
     let can = found(Route::ChatCompletions, |body| match body.get("tools") {
         Some(_) => (400, r#"{"error":{"message":"registry.ollama.ai/library/x does not support tools","type":"api_error"}}"#.to_owned()),
-        None => whole(body),
+        None => complete_answer(body),
     })
     .await;
     assert_eq!(can.tools, Some(false));
@@ -199,7 +199,7 @@ async fn what_is_not_shown_stays_unknown() {
     // Cut at its limit: it may have kept to the schema.
     let can = found(Route::ChatCompletions, |body| match body.get("response_format") {
         Some(_) => chat(&json!({ "role": "assistant", "content": "{\"answer\"" }), "length"),
-        None => whole(body),
+        None => complete_answer(body),
     })
     .await;
     assert_eq!(can.json_schema, None);
@@ -211,15 +211,15 @@ async fn a_tool_is_not_called_only_where_an_answer_came_to_its_end() {
     let cases: [Script; 3] = [
         |body| match body.get("tools") {
             Some(_) => (429, r#"{"error":{"message":"too many tools in use"}}"#.to_owned()),
-            None => whole(body),
+            None => complete_answer(body),
         },
         |body| match body.get("tools") {
             Some(_) => chat(&json!({ "role": "assistant", "content": "<think>The user" }), "length"),
-            None => whole(body),
+            None => complete_answer(body),
         },
         |body| match body.get("tools") {
             Some(_) => (200, format!("{{\"choices\":[{{\"message\":{RESET}")),
-            None => whole(body),
+            None => complete_answer(body),
         },
     ];
     for script in cases {
@@ -233,7 +233,7 @@ async fn a_model_that_thinks_first_is_asked_again_for_more_tokens() {
     // llama.cpp and Ollama tell thoughts apart, vLLM without a --reasoning-parser does not.
     let thinks: Script = |body| {
         if is_stream(body) || body["max_tokens"].as_u64().unwrap() > 128 {
-            whole(body)
+            complete_answer(body)
         } else if body.get("tools").is_some() {
             chat(&json!({ "role": "assistant", "content": null, "reasoning_content": "The user" }), "length")
         } else {
@@ -250,7 +250,7 @@ async fn a_model_that_thinks_first_is_asked_again_for_more_tokens() {
     // One that only talks would talk on.
     let (upstream, got) = stand_in(|body| match body.get("tools") {
         Some(_) => chat(&json!({ "role": "assistant", "content": "I would report" }), "length"),
-        None => whole(body),
+        None => complete_answer(body),
     })
     .await;
     let can = abilities(&upstream, Route::ChatCompletions, "m", Abilities::default()).await.unwrap();
@@ -259,8 +259,8 @@ async fn a_model_that_thinks_first_is_asked_again_for_more_tokens() {
 
 #[tokio::test]
 async fn cached_tokens_that_are_told_where_there_are_some_are_asked_for_twice() {
-    fn untold(body: &Value) -> (u16, String) {
-        let (status, text) = whole(body);
+    fn answer_without_details(body: &Value) -> (u16, String) {
+        let (status, text) = complete_answer(body);
         (status, text.replace("prompt_tokens_details", "other_details"))
     }
     static STREAMS: AtomicUsize = AtomicUsize::new(0);
@@ -268,7 +268,7 @@ async fn cached_tokens_that_are_told_where_there_are_some_are_asked_for_twice() 
     // vLLM with --enable-prompt-tokens-details, SGLang with --enable-cache-report.
     let (upstream, got) = stand_in(|body| {
         let is_first = is_stream(body) && STREAMS.fetch_add(1, Ordering::Relaxed) == 0;
-        if is_first { untold(body) } else { whole(body) }
+        if is_first { answer_without_details(body) } else { complete_answer(body) }
     })
     .await;
     let can = abilities(&upstream, Route::ChatCompletions, "m", Abilities::default()).await.unwrap();
@@ -281,14 +281,14 @@ async fn cached_tokens_that_are_told_where_there_are_some_are_asked_for_twice() 
     );
 
     // Without these options, and where the second request fails.
-    let (upstream, got) = stand_in(untold).await;
+    let (upstream, got) = stand_in(answer_without_details).await;
     let can = abilities(&upstream, Route::ChatCompletions, "m", Abilities::default()).await.unwrap();
     assert_eq!((can.cached, got.lock().unwrap().len()), (Some(false), 4));
     let can = found(Route::ChatCompletions, |body| {
         if is_stream(body) && TRIES.fetch_add(1, Ordering::Relaxed) > 0 {
             return (429, r#"{"error":{"message":"slow down"}}"#.to_owned());
         }
-        untold(body)
+        answer_without_details(body)
     })
     .await;
     assert_eq!((can.cached, can.usage_in_stream), (None, Some(true)));
@@ -338,12 +338,15 @@ async fn a_stream_that_breaks_off_or_holds_an_error_tells_nothing_of_its_usage()
         "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Yes\"},\"finish_reason\":null}]}\n\n";
     let cases: [(Script, Option<bool>); 3] = [
         // The connection is reset, the stream ends too early, and an error takes the place of the rest.
-        (|body| if is_stream(body) { (200, format!("{PIECE}{RESET}")) } else { whole(body) }, Some(true)),
-        (|body| if is_stream(body) { (200, PIECE.to_owned()) } else { whole(body) }, Some(true)),
+        (
+            |body| if is_stream(body) { (200, format!("{PIECE}{RESET}")) } else { complete_answer(body) },
+            Some(true),
+        ),
+        (|body| if is_stream(body) { (200, PIECE.to_owned()) } else { complete_answer(body) }, Some(true)),
         (
             |body| {
                 let error = "data: {\"error\":{\"code\":500,\"message\":\"slot is gone\"}}\n\n";
-                if is_stream(body) { (200, format!("{PIECE}{error}")) } else { whole(body) }
+                if is_stream(body) { (200, format!("{PIECE}{error}")) } else { complete_answer(body) }
             },
             None,
         ),
@@ -377,7 +380,7 @@ async fn what_is_ignored_is_not_there() {
     let can = found(Route::ChatCompletions, |body| {
         let usage = json!({ "prompt_tokens": 9, "completion_tokens": 1, "prompt_tokens_details": null });
         let message = json!({ "role": "assistant", "content": "yes" });
-        let tools = if body.get("tools").is_some() { whole(body).1 } else { String::new() };
+        let tools = if body.get("tools").is_some() { complete_answer(body).1 } else { String::new() };
         let plain = json!({ "choices": [{ "finish_reason": "stop", "message": message }], "usage": usage });
         (200, if tools.is_empty() { plain.to_string() } else { tools })
     })

@@ -34,8 +34,8 @@ pub(crate) async fn hang_up_when(attempt: &Attempt, body: &'static str, conditio
 }
 
 /// Waits until the endpoint has received this many requests.
-async fn got(endpoint: &Endpoint, requests: usize) {
-    while endpoint.got().len() < requests {
+async fn wait_for_requests(endpoint: &Endpoint, requests: usize) {
+    while endpoint.received().len() < requests {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
@@ -83,7 +83,7 @@ async fn waiting_for_a_rate_limit_is_attributed_to_the_endpoint() {
         attempt.endpoint_fault(LIMIT, EndedBy::HarnessReport).await.is_some(),
         "also where its client gives up"
     );
-    assert_eq!(endpoint.got().len(), 2, "no probe was needed");
+    assert_eq!(endpoint.received().len(), 2, "no probe was needed");
 }
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn a_silent_endpoint_is_probed() {
         let begun = std::time::Instant::now();
         let mut silent = Duration::ZERO;
         hang_up_when(&attempt, "{}", async {
-            got(&endpoint, 2).await;
+            wait_for_requests(&endpoint, 2).await;
             let from = std::time::Instant::now();
             // Connecting counts as silence, too, and takes its time on a busy machine.
             tokio::time::sleep((LIMIT * 5).max(begun.elapsed())).await;
@@ -112,7 +112,7 @@ async fn a_silent_endpoint_is_probed() {
         let limit = silent * 10;
         let fault = attempt.endpoint_fault(limit, EndedBy::TimeLimit).await;
         assert_eq!(fault.is_some(), blamed, "{fault:?}");
-        assert_eq!(endpoint.got().len(), 3, "the agent's requests and the probe");
+        assert_eq!(endpoint.received().len(), 3, "the agent's requests and the probe");
         assert_eq!(
             attempt.endpoint_fault(Duration::from_hours(1), EndedBy::TimeLimit).await,
             None,
@@ -173,7 +173,7 @@ async fn hanging_up_on_an_answer_is_no_excuse() {
     .await;
     attempt.close();
     assert_eq!(attempt.endpoint_fault(Duration::from_mins(5), EndedBy::TimeLimit).await, None);
-    assert_eq!(endpoint.got().len(), 2);
+    assert_eq!(endpoint.received().len(), 2);
 }
 
 /// An agent can cause a refusal. Hanging up before the probe is answered excuses nothing.
@@ -190,7 +190,7 @@ async fn hanging_up_on_a_refusal_is_no_excuse() {
         let gateway = start_gateway(settings).await;
         answer_one(&gateway).await;
         let attempt = gateway.open(attempt(1), None);
-        hang_up_when(&attempt, "{}", got(&endpoint, 3)).await;
+        hang_up_when(&attempt, "{}", wait_for_requests(&endpoint, 3)).await;
         assert_eq!(attempt.close().stop_reason, None);
         for limit in limits {
             let fault = attempt.endpoint_fault(limit, EndedBy::TimeLimit).await;
@@ -208,7 +208,7 @@ async fn a_waiting_request_beside_answered_ones_is_no_excuse() {
     let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     hang_up_when(&attempt, "{}", async {
-        got(&endpoint, 1).await;
+        wait_for_requests(&endpoint, 1).await;
         assert_eq!(post(&attempt, PATH, "{}").await.status(), 200);
     })
     .await;
@@ -234,10 +234,10 @@ async fn a_long_silence_is_probed() {
         assert_eq!(post(&attempt, PATH, "{}").await.status().as_u16(), status);
         let summary = attempt.close();
         assert_eq!(summary.stop_reason.is_some(), over, "{:?}", summary.stop_reason);
-        assert_eq!(endpoint.got().len(), requests, "three tries, and the probes");
+        assert_eq!(endpoint.received().len(), requests, "three tries, and the probes");
         // No model of the run has said a word, so no agent has acted.
         assert_eq!(excuse(attempt.endpoint_fault(LIMIT, EndedBy::TimeLimit).await), UNANSWERED);
-        assert_eq!(endpoint.got().len(), requests, "which needs no probe");
+        assert_eq!(endpoint.received().len(), requests, "which needs no probe");
     });
     join_all(looked_into).await;
 }
@@ -245,9 +245,9 @@ async fn a_long_silence_is_probed() {
 /// A prompt that the endpoint refuses within a stream is attributed to the agent, however often it sends it.
 #[tokio::test]
 async fn a_request_error_within_an_answer_ends_nothing() {
-    let own = "data: {\"error\":{\"message\":\"no\",\"code\":\"invalid_prompt\"}}\n\n";
-    let late = format!("{}{own}", CHAT_EVENTS.split_inclusive("\n\n").next().unwrap());
-    for text in [own.to_owned(), late] {
+    let event = "data: {\"error\":{\"message\":\"no\",\"code\":\"invalid_prompt\"}}\n\n";
+    let late = format!("{}{event}", CHAT_EVENTS.split_inclusive("\n\n").next().unwrap());
+    for text in [event.to_owned(), late] {
         let endpoint = Endpoint::start(vec![Act::events(&text)]).await;
         let mut settings = endpoint.settings();
         settings.is_run_answered = true;
@@ -259,7 +259,7 @@ async fn a_request_error_within_an_answer_ends_nothing() {
             assert_eq!(answer.text().await.unwrap(), text);
         }
         let summary = attempt.close();
-        assert_eq!((endpoint.got().len(), &summary.stop_reason), (4, &None), "{text}");
+        assert_eq!((endpoint.received().len(), &summary.stop_reason), (4, &None), "{text}");
         assert!(
             summary.records.iter().all(|record| record.faults.is_empty() && record.termination.is_none())
         );
@@ -346,7 +346,7 @@ async fn a_harness_that_gives_up_a_request_in_retry_is_retried_only_where_its_ag
         let fault = attempt.endpoint_fault(Duration::from_hours(1), EndedBy::HarnessExit).await;
         let expected = if has_acted { Excuse::Retried } else { Excuse::ForGood };
         assert_eq!(excuse(fault), Some(expected));
-        assert_eq!(endpoint.got().len(), before, "no probe was needed");
+        assert_eq!(endpoint.received().len(), before, "no probe was needed");
     }
 }
 
@@ -367,14 +367,14 @@ async fn silence_to_every_request_of_an_attempt_is_probed_once_the_run_was_answe
             let gateway = start_gateway(settings).await;
             let attempt = gateway.open(attempt(1), None);
             hang_up_when(&attempt, "{}", async {
-                got(&endpoint, 1).await;
+                wait_for_requests(&endpoint, 1).await;
                 tokio::time::sleep(LIMIT / 2).await;
             })
             .await;
             attempt.close();
             let fault = attempt.endpoint_fault(LIMIT, ended_by).await;
             assert_eq!(excuse(fault), expected, "{is_answered} {ended_by:?}");
-            assert_eq!(endpoint.got().len(), requests, "{is_answered} {ended_by:?}");
+            assert_eq!(endpoint.received().len(), requests, "{is_answered} {ended_by:?}");
         }
     }
 }
@@ -393,14 +393,14 @@ async fn a_stall_that_took_most_of_the_limit_is_retried() {
     let attempt = gateway.open(attempt(1), None);
     assert_eq!(post(&attempt, PATH, "{}").await.status(), 200);
     hang_up_when(&attempt, r#"{"stream":true}"#, async {
-        got(&endpoint, 2).await;
+        wait_for_requests(&endpoint, 2).await;
         tokio::time::sleep(LIMIT * 2).await;
     })
     .await;
     attempt.close();
     let fault = attempt.endpoint_fault(LIMIT, EndedBy::TimeLimit).await;
     assert_eq!(excuse(fault), Some(Excuse::Retried));
-    assert_eq!(endpoint.got().len(), 3, "the probe was answered");
+    assert_eq!(endpoint.received().len(), 3, "the probe was answered");
 }
 
 /// The key, the model or the API may be wrong for real requests only.

@@ -56,7 +56,7 @@ async fn at_most_one_request_exceeds_a_budget() {
     assert_eq!(drained(&first).await, (2, spent_on(Scope::Attempt, "tokens")));
     let summary = first.close();
     assert_eq!((summary.stop_reason, summary.spent.requests), (Some(spent_on(Scope::Attempt, "tokens")), 2));
-    assert_eq!(endpoint.got().len(), 2);
+    assert_eq!(endpoint.received().len(), 2);
     // The next attempt has a budget of its own.
     assert_eq!(gateway.spent_budget("scenario_1"), None);
     assert_eq!(drained(&gateway.open(attempt(2), None)).await.0, 2);
@@ -191,7 +191,7 @@ async fn concurrent_requests_do_not_exceed_a_budget_together() {
         let requests = attempts.iter().map(|attempt| post(attempt, PATH, body.clone()));
         let answers = futures_util::future::join_all(requests).await;
         assert!(answers.iter().all(|answer| matches!(answer.status().as_u16(), 200 | 403)));
-        assert_eq!((endpoint.got().len(), gateway.spent().requests), (3, 3), "{run:?}");
+        assert_eq!((endpoint.received().len(), gateway.spent().requests), (3, 3), "{run:?}");
     }
 }
 
@@ -245,8 +245,8 @@ async fn a_budget_holds_without_usage() {
     settings.budgets.attempt.tokens = Some(3000);
     let gateway = start_gateway(settings).await;
     let attempt = gateway.open(attempt(1), None);
-    let (answered, over) = drained(&attempt).await;
-    assert_eq!((answered, over), (3, spent_on(Scope::Attempt, "tokens")));
+    let (answered, refused) = drained(&attempt).await;
+    assert_eq!((answered, refused), (3, spent_on(Scope::Attempt, "tokens")));
     // The guess is not shown.
     assert!(attempt.close().spent.tokens.is_unknown());
 }
@@ -260,7 +260,7 @@ async fn concurrent_requests_are_all_counted() {
     for answer in futures_util::future::join_all(requests).await {
         assert_eq!(answer.status(), 200);
     }
-    assert_eq!(endpoint.got().len(), 100);
+    assert_eq!(endpoint.received().len(), 100);
     for attempt in attempts {
         let summary = attempt.close();
         assert_eq!(

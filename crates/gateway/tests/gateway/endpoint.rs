@@ -70,7 +70,7 @@ impl Act {
 
 /// A request as the endpoint got it.
 #[derive(Clone, Debug)]
-pub(crate) struct Got {
+pub(crate) struct ReceivedRequest {
     pub(crate) target: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -79,7 +79,7 @@ pub(crate) struct Got {
 #[derive(Default)]
 struct Script {
     acts: VecDeque<Act>,
-    got: Vec<Got>,
+    received: Vec<ReceivedRequest>,
     /// Pieces taken from the script, to see back-pressure.
     sent: usize,
 }
@@ -103,8 +103,8 @@ impl Endpoint {
         Self { address, script }
     }
 
-    pub(crate) fn got(&self) -> Vec<Got> {
-        self.script.lock().unwrap().got.clone()
+    pub(crate) fn received(&self) -> Vec<ReceivedRequest> {
+        self.script.lock().unwrap().received.clone()
     }
 
     pub(crate) fn sent(&self) -> usize {
@@ -156,7 +156,7 @@ async fn answer(script: Arc<Mutex<Script>>, request: Request) -> Response<Body> 
     let Ok(body) = to_bytes(body, usize::MAX).await else { return Response::new(Body::empty()) };
     let act = {
         let mut script = script.lock().unwrap();
-        script.got.push(Got { target: parts.uri.to_string(), headers: parts.headers, body });
+        script.received.push(ReceivedRequest { target: parts.uri.to_string(), headers: parts.headers, body });
         if script.acts.len() > 1 { script.acts.pop_front() } else { script.acts.front().cloned() }
     };
     match act.expect("the script has an act") {

@@ -25,7 +25,7 @@ async fn an_endpoint_that_answers_is_accepted() {
     ] {
         let (result, endpoint) = check_acts(vec![Act::json(200, body)], route).await;
         assert_eq!(result.unwrap().reports_usage, usage);
-        let got = &endpoint.got()[0];
+        let got = &endpoint.received()[0];
         assert_eq!(got.target, route.path());
         let body: serde_json::Value = serde_json::from_slice(&got.body).unwrap();
         assert_eq!(body["model"], "some-model");
@@ -33,7 +33,7 @@ async fn an_endpoint_that_answers_is_accepted() {
     let renamed = r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."}}"#;
     let (result, endpoint) =
         check_acts(vec![Act::json(400, renamed), Act::json(200, CHAT)], Route::ChatCompletions).await;
-    assert!(result.is_ok() && endpoint.got().len() == 2);
+    assert!(result.is_ok() && endpoint.received().len() == 2);
 }
 
 #[tokio::test]

@@ -85,7 +85,7 @@ async fn the_agent_does_not_see_transient_faults() {
         let asked_for = acts.len();
         let (got, text, summary, endpoint) = request_once(acts).await;
         assert_eq!((got, text.as_str()), (200, CHAT), "{shown}");
-        assert_eq!(endpoint.got().len(), asked_for, "{shown}");
+        assert_eq!(endpoint.received().len(), asked_for, "{shown}");
         let record = &summary.records[0];
         assert_eq!((record.retries, record.faults.as_slice()), (2, [status, status].as_slice()), "{shown}");
         assert_eq!(summary.spent.tokens, tokens(1000, 600, 50), "{shown}");
@@ -114,7 +114,7 @@ async fn persistent_faults_end_the_attempt_as_the_endpoints() {
         "{:?}",
         summary.stop_reason
     );
-    assert_eq!(endpoint.got().len(), 3);
+    assert_eq!(endpoint.received().len(), 3);
     assert_eq!((summary.spent.requests, summary.spent.unmetered, summary.spent.cost_usd), (0, 0, Some(0.0)));
     assert_eq!((summary.records[0].status, summary.records[0].faults.len()), (403, 3));
 }
@@ -125,7 +125,7 @@ async fn persistent_faults_are_the_endpoints_although_probes_are_answered() {
         let shown = format!("{fault:?}");
         let acts = vec![fault.clone(), fault.clone(), fault, Act::json(200, CHAT)];
         let (status, _, summary, endpoint) = request_once(acts).await;
-        assert_eq!((status, endpoint.got().len()), (403, 3), "{shown}");
+        assert_eq!((status, endpoint.received().len()), (403, 3), "{shown}");
         assert!(is_endpoint(&summary, "3 tries"), "{shown}: {:?}", summary.stop_reason);
     }
 }
@@ -141,12 +141,12 @@ async fn an_address_without_a_listener_is_a_fault_of_the_endpoint() {
     let gateway = start_gateway(settings).await;
     let attempt = gateway.open(attempt(1), None);
     let waiting = async {
-        let over = attempt.stopped().await;
-        matches!(over, StopReason::Endpoint { message } if message.contains("refused"))
+        let stop_reason = attempt.stopped().await;
+        matches!(stop_reason, StopReason::Endpoint { message } if message.contains("refused"))
     };
-    let (answer, over) = tokio::join!(post(&attempt, CHAT_PATH, "{}"), waiting);
+    let (answer, stop_reason) = tokio::join!(post(&attempt, CHAT_PATH, "{}"), waiting);
     assert_eq!(answer.status(), 403);
-    assert!(over);
+    assert!(stop_reason);
     // Later requests are refused without asking, and have no record.
     assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 403);
     assert_eq!(attempt.close().records.len(), 1);
@@ -178,14 +178,14 @@ async fn a_confirmed_refusal_ends_the_attempt_at_once() {
         let (status, _, summary, endpoint) = request_once(vec![act]).await;
         assert_eq!(status, 403, "{shown}");
         assert!(is_endpoint(&summary, ""), "{shown}");
-        let got = endpoint.got();
+        let got = endpoint.received();
         assert_eq!(got.len(), 2, "the agent's request and the probe: {shown}");
         assert!(got[1].headers["authorization"].to_str().unwrap().contains(REAL_KEY), "{shown}");
     }
 }
 
 /// Requests that an agent can have refused, and the refusals.
-fn tricks() -> Vec<(&'static str, &'static str, Act)> {
+fn provoked_refusals() -> Vec<(&'static str, &'static str, Act)> {
     let refused = |status, code: &str| {
         Act::json(status, &format!(r#"{{"error":{{"message":"no","code":"{code}","type":"{code}"}}}}"#))
     };
@@ -201,7 +201,7 @@ fn tricks() -> Vec<(&'static str, &'static str, Act)> {
 
 #[tokio::test]
 async fn a_refusal_that_the_agent_causes_censors_nothing() {
-    for (path, body, refused) in tricks() {
+    for (path, body, refused) in provoked_refusals() {
         let Act::Answer { status, .. } = refused else { unreachable!() };
         // Its request, the probe, its request again; then a valid request.
         let acts =
@@ -210,13 +210,13 @@ async fn a_refusal_that_the_agent_causes_censors_nothing() {
         let gateway = start_gateway(endpoint.settings()).await;
         let attempt = gateway.open(attempt(1), None);
         assert_eq!(post(&attempt, path, body).await.status().as_u16(), status, "{path} {body}");
-        assert_eq!(endpoint.got().len(), 3, "{path} {body}");
-        let ours = String::from_utf8_lossy(&endpoint.got()[1].body).into_owned();
-        assert!(!ours.contains("there-is-none") && ours.contains("\"default\""), "{ours}");
+        assert_eq!(endpoint.received().len(), 3, "{path} {body}");
+        let probe = String::from_utf8_lossy(&endpoint.received()[1].body).into_owned();
+        assert!(!probe.contains("there-is-none") && probe.contains("\"default\""), "{probe}");
         // Repeating it costs no further probe.
         let again = post(&attempt, path, body).await;
         assert_eq!(again.status().as_u16(), 200, "the refusal was passing: {path} {body}");
-        assert_eq!(endpoint.got().len(), 5, "no second probe: {path} {body}");
+        assert_eq!(endpoint.received().len(), 5, "no second probe: {path} {body}");
         let summary = attempt.close();
         assert_eq!(summary.stop_reason, None, "{path} {body}");
         assert_eq!(summary.records[0].status, status);
@@ -235,7 +235,7 @@ async fn a_key_that_is_revoked_in_between_ends_the_attempt() {
 
 #[tokio::test]
 async fn a_key_that_is_revoked_after_a_refusal_of_the_agent_ends_the_attempt() {
-    let (path, body, refused) = tricks().remove(0);
+    let (path, body, refused) = provoked_refusals().remove(0);
     let acts = vec![refused.clone(), Act::json(200, CHAT), refused, error(401, "revoked")];
     let endpoint = Endpoint::start(acts).await;
     let gateway = start_gateway(endpoint.settings()).await;
@@ -274,7 +274,10 @@ async fn request_errors_pass_through() {
     let body = r#"{"error":{"message":"messages[3]: tool_call_id is missing","code":null}}"#;
     let (status, text, summary, endpoint) = request_once(vec![Act::json(400, body)]).await;
     assert_eq!((status, text.as_str()), (400, body));
-    assert_eq!((endpoint.got().len(), summary.stop_reason.is_none(), summary.spent.unmetered), (1, true, 0));
+    assert_eq!(
+        (endpoint.received().len(), summary.stop_reason.is_none(), summary.spent.unmetered),
+        (1, true, 0)
+    );
 }
 
 #[tokio::test]
@@ -308,7 +311,7 @@ async fn a_broken_stream_breaks_for_the_agent_and_is_the_endpoints() {
         let (status, text, summary, endpoint) =
             request_once(vec![Act::Pieces { kind, pieces, gap, end }]).await;
         assert_eq!((status, text.as_str()), (200, "(broken)"), "{end:?}");
-        assert_eq!(endpoint.got().len(), 1, "the agent has received a part of it: no retry");
+        assert_eq!(endpoint.received().len(), 1, "the agent has received a part of it: no retry");
         let record = &summary.records[0];
         assert_eq!(
             (record.termination, record.faults.as_slice()),
@@ -344,7 +347,7 @@ async fn a_stream_without_its_last_event_is_the_endpoints() {
     let cut = &CHAT_EVENTS[..40];
     let (status, text, summary, endpoint) =
         request_once(vec![Act::events(cut), Act::events(CHAT_EVENTS)]).await;
-    assert_eq!((status, text.as_str(), endpoint.got().len()), (200, CHAT_EVENTS, 2));
+    assert_eq!((status, text.as_str(), endpoint.received().len()), (200, CHAT_EVENTS, 2));
     assert_eq!(summary.records[0].faults, [0]);
 }
 
@@ -367,7 +370,7 @@ async fn answers_that_are_none_end_the_attempt_as_the_endpoints() {
     ] {
         let shown = format!("{act:?}");
         let (status, _, summary, endpoint) = request_once(vec![act]).await;
-        assert_eq!((status, endpoint.got().len()), (403, 3), "{shown}");
+        assert_eq!((status, endpoint.received().len()), (403, 3), "{shown}");
         assert!(is_endpoint(&summary, word), "{shown}: {:?}", summary.stop_reason);
     }
 }
@@ -390,7 +393,7 @@ async fn each_way_to_say_that_the_context_is_full_is_one() {
         let _ = post(&attempt, path, r#"{"stream":true}"#).await.text().await;
         let reason = attempt.close().stop_reason;
         assert!(matches!(reason, Some(StopReason::ContextOverflow { .. })), "{shown}: {reason:?}");
-        assert_eq!(endpoint.got().len(), 1, "{shown}");
+        assert_eq!(endpoint.received().len(), 1, "{shown}");
     }
 }
 
@@ -446,6 +449,6 @@ async fn retry_after_is_honored() {
     assert!(started.elapsed() >= Duration::from_secs(1), "{:?}", started.elapsed());
 
     let (status, _, summary, endpoint) = request_once(vec![busy("3600")]).await;
-    assert_eq!((status, endpoint.got().len()), (403, 1));
+    assert_eq!((status, endpoint.received().len()), (403, 1));
     assert!(is_endpoint(&summary, "ten minutes"), "{:?}", summary.stop_reason);
 }

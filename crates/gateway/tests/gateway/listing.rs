@@ -30,17 +30,17 @@ enum CannedAnswer {
 }
 
 /// Paths that were asked, each with its `Authorization`.
-type Got = Arc<Mutex<Vec<(String, Option<String>)>>>;
+type ReceivedPaths = Arc<Mutex<Vec<(String, Option<String>)>>>;
 
 struct StandIn {
     address: SocketAddr,
-    got: Got,
+    got: ReceivedPaths,
 }
 
 impl StandIn {
     async fn start(paths: &[(&'static str, CannedAnswer)], unknown: CannedAnswer) -> Self {
         let paths: Arc<BTreeMap<&'static str, CannedAnswer>> = Arc::new(paths.iter().cloned().collect());
-        let got = Got::default();
+        let got = ReceivedPaths::default();
         let seen = Arc::clone(&got);
         let router = Router::new().fallback(move |request: Request| {
             let key = request.headers().get("authorization").map(|value| value.to_str().unwrap().to_owned());

@@ -28,26 +28,26 @@ async fn an_address_and_a_key_are_worthless_outside_their_attempt() {
     .await
     .unwrap();
     assert_eq!(gateway.addresses().len(), 2);
-    let (one, two) = (gateway.open(attempt(1), None), gateway.open(attempt(2), None));
+    let (first, second) = (gateway.open(attempt(1), None), gateway.open(attempt(2), None));
     let url = |attempt: &Attempt, address: usize| format!("{}{PATH}", attempt.base_url(address));
-    assert_ne!(one.base_url(0), one.base_url(1));
-    assert!(one.base_url(1).ends_with(&one.path()));
+    assert_ne!(first.base_url(0), first.base_url(1));
+    assert!(first.base_url(1).ends_with(&first.path()));
     for address in [0, 1] {
-        assert_eq!(status(url(&one, address), one.key()).await, 200);
+        assert_eq!(status(url(&first, address), first.key()).await, 200);
     }
-    assert_eq!(status(url(&one, 0), two.key()).await, 401);
-    assert_eq!(status(url(&one, 0), "").await, 401);
+    assert_eq!(status(url(&first, 0), second.key()).await, 401);
+    assert_eq!(status(url(&first, 0), "").await, 401);
     let anywhere = format!("http://{}", gateway.addresses()[0]);
-    assert_eq!(status(format!("{anywhere}/a/0000{PATH}"), one.key()).await, 404);
-    assert_eq!(status(format!("{anywhere}{PATH}"), one.key()).await, 404);
+    assert_eq!(status(format!("{anywhere}/a/0000{PATH}"), first.key()).await, 404);
+    assert_eq!(status(format!("{anywhere}{PATH}"), first.key()).await, 404);
 
-    let (closed_url, key) = (url(&one, 0), one.key().to_owned());
-    assert_eq!(one.close().spent.requests, 2);
+    let (closed_url, key) = (url(&first, 0), first.key().to_owned());
+    assert_eq!(first.close().spent.requests, 2);
     assert_eq!(status(closed_url, &key).await, 410);
-    let (closed_url, key) = (url(&two, 0), two.key().to_owned());
-    drop(two);
+    let (closed_url, key) = (url(&second, 0), second.key().to_owned());
+    drop(second);
     assert_eq!(status(closed_url, &key).await, 410);
-    assert_eq!(endpoint.got().len(), 2);
+    assert_eq!(endpoint.received().len(), 2);
 }
 
 #[tokio::test]
@@ -62,7 +62,7 @@ async fn closing_interrupts_requests_in_flight_and_counts_them() {
     let url = format!("{}{PATH}", attempt.base_url(0));
     let key = attempt.key().to_owned();
     let waiting = tokio::spawn(async move { status(url, &key).await });
-    while endpoint.got().len() < 2 {
+    while endpoint.received().len() < 2 {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     let summary = attempt.close();
@@ -105,7 +105,7 @@ async fn a_body_that_is_too_long_is_refused() {
         // The gateway hung up while the client was still sending.
         Err(error) => assert!(error.is_request() || error.is_body(), "{error:?}"),
     }
-    assert_eq!(endpoint.got().len(), 0);
+    assert_eq!(endpoint.received().len(), 0);
     assert_eq!(post(&attempt, PATH, format!("{{{}}}", " ".repeat(3 << 20))).await.status(), 200);
 }
 
@@ -127,7 +127,7 @@ async fn refusals_reach_clients_that_are_still_sending() {
         let answer = client().post(&url).bearer_auth(key).body(vec![b' '; 8 << 20]).send().await;
         assert_eq!(answer.expect("an answer").status(), expected, "{url}");
     }
-    assert_eq!(endpoint.got().len(), 0);
+    assert_eq!(endpoint.received().len(), 0);
 }
 
 /// The key is in no answer, record, log, debug text or error, whatever the endpoint repeats.
@@ -164,7 +164,10 @@ async fn the_key_appears_nowhere() {
         ));
         drop(attempt);
         assert!(
-            endpoint.got().iter().all(|got| got.headers["authorization"] == format!("Bearer {REAL_KEY}"))
+            endpoint
+                .received()
+                .iter()
+                .all(|got| got.headers["authorization"] == format!("Bearer {REAL_KEY}"))
         );
     }
     // In the middle of a valid answer.
@@ -279,9 +282,9 @@ async fn the_log_tells_how_long_a_stream_took_to_begin_and_to_end() {
         gap: GAP,
         end,
     };
-    let whole = stream(&[&role, &first, &last, &end], End::Whole);
+    let complete = stream(&[&role, &first, &last, &end], End::Whole);
     let endpoint =
-        Endpoint::start(vec![whole, Act::json(200, CHAT), stream(&[&role, &first], End::Broken)]).await;
+        Endpoint::start(vec![complete, Act::json(200, CHAT), stream(&[&role, &first], End::Broken)]).await;
     let mut settings = endpoint.settings();
     settings.log = Some(log.clone());
     let gateway = start_gateway(settings).await;
@@ -363,7 +366,7 @@ async fn a_request_that_a_kill_interrupts_is_counted() {
     let killed = folder.path().join("killed.jsonl");
     loop {
         let text = std::fs::read_to_string(&log).unwrap();
-        if endpoint.got().len() == 2 && text.lines().count() == 3 {
+        if endpoint.received().len() == 2 && text.lines().count() == 3 {
             std::fs::write(&killed, text).unwrap();
             break;
         }

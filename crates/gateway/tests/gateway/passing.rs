@@ -21,7 +21,7 @@ pub(crate) fn tokens(input: u64, cached: u64, output: u64) -> Tokens {
 }
 
 /// Sends one request to an endpoint with one answer; what the agent got, what was summary.
-async fn once(act: Act, route: Route, body: &'static str) -> (String, AttemptSummary, Endpoint) {
+async fn send_one_request(act: Act, route: Route, body: &'static str) -> (String, AttemptSummary, Endpoint) {
     let endpoint = Endpoint::start(vec![act]).await;
     let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
@@ -49,7 +49,7 @@ async fn every_api_passes_byte_for_byte_and_is_metered() {
         ];
         for (act, expected) in acts {
             let shown = format!("{route:?} {act:?}");
-            let (text, summary, endpoint) = once(act, route, streamed).await;
+            let (text, summary, endpoint) = send_one_request(act, route, streamed).await;
             assert_eq!(text, expected, "{shown}");
             assert_eq!(summary.spent.tokens, tokens(1000, 600, 50), "{shown}");
             assert_eq!((summary.spent.requests, summary.spent.unmetered), (1, 0), "{shown}");
@@ -58,7 +58,7 @@ async fn every_api_passes_byte_for_byte_and_is_metered() {
             assert_eq!(record.route, format!("POST {}", route.path()));
             assert_eq!(record.model.as_deref(), Some("m"));
             assert_eq!((record.status, record.retries, record.termination), (200, 0, None), "{shown}");
-            assert_eq!(endpoint.got()[0].body, streamed.as_bytes(), "{shown}");
+            assert_eq!(endpoint.received()[0].body, streamed.as_bytes(), "{shown}");
             assert_eq!(summary.stop_reason, None);
         }
     }
@@ -81,7 +81,7 @@ async fn the_real_key_is_put_in_and_the_agents_is_not_passed_on() {
             .unwrap();
         assert_eq!(answer.status(), 200);
     }
-    let got = endpoint.got();
+    let got = endpoint.received();
     assert_eq!(got[0].target, "/v1/chat/completions?beta=true");
     assert_eq!(got[0].headers["authorization"], format!("Bearer {REAL_KEY}"));
     assert!(!got[0].headers.contains_key("x-api-key"));
@@ -122,7 +122,7 @@ async fn recorded_requests_of_harnesses_pass() {
         let summary = attempt.close();
         assert_eq!(summary.spent.tokens, tokens(1000, 600, 50), "{}", file.display());
         assert_eq!(summary.records[0].model, recorded["body"]["model"].as_str().map(str::to_owned));
-        let got = &endpoint.got()[0];
+        let got = &endpoint.received()[0];
         assert_eq!(got.target, target);
         let mut expected = recorded["body"].clone();
         expected["model"] = json!("real/model");
@@ -138,12 +138,13 @@ async fn recorded_requests_of_harnesses_pass() {
 async fn usage_that_the_agent_did_not_ask_for_is_counted_and_kept_from_it() {
     for size in [1, 5, 1 << 20] {
         let act = Act::pieces(CHAT_EVENTS, size, End::Whole);
-        let (text, summary, endpoint) = once(act, Route::ChatCompletions, r#"{"stream":true}"#).await;
+        let (text, summary, endpoint) =
+            send_one_request(act, Route::ChatCompletions, r#"{"stream":true}"#).await;
         let usage = CHAT_EVENTS.find("data: {\"id\":\"c\",\"choices\":[],").unwrap();
         let end = CHAT_EVENTS.find("data: [DONE]").unwrap();
         assert_eq!(text, format!("{}{}", &CHAT_EVENTS[..usage], &CHAT_EVENTS[end..]));
         assert_eq!(summary.spent.tokens, tokens(1000, 600, 50));
-        let request: Value = serde_json::from_slice(&endpoint.got()[0].body).unwrap();
+        let request: Value = serde_json::from_slice(&endpoint.received()[0].body).unwrap();
         assert_eq!(request, json!({ "stream": true, "stream_options": { "include_usage": true } }));
     }
 }
@@ -153,7 +154,7 @@ async fn an_answer_without_usage_is_unmetered_and_its_cost_unknown() {
     let plain = r#"{"choices":[{"message":{"content":"hi"}}]}"#;
     let events = "data: {\"choices\":[{\"delta\":{}}]}\n\ndata: [DONE]\n\n";
     for act in [Act::json(200, plain), Act::events(events)] {
-        let (_, summary, _) = once(act, Route::ChatCompletions, "{}").await;
+        let (_, summary, _) = send_one_request(act, Route::ChatCompletions, "{}").await;
         assert!(summary.spent.tokens.is_unknown());
         assert_eq!((summary.spent.requests, summary.spent.unmetered, summary.spent.cost_usd), (1, 1, None));
         assert_eq!(summary.records[0].cost_usd, None);
@@ -187,7 +188,7 @@ async fn other_paths_do_not_pass() {
         let answer = post(&attempt, path, "{}").await;
         assert_eq!(answer.status(), 404, "{path}");
     }
-    assert_eq!(endpoint.got().len(), 0);
+    assert_eq!(endpoint.received().len(), 0);
 }
 
 /// An unreadable body may contain anything, such as the name of another model.
@@ -226,7 +227,7 @@ async fn an_unreadable_body_is_refused_in_the_format_of_its_api() {
         assert_eq!(error["error"]["type"], "invalid_request_error", "{path}");
         assert_eq!(error["type"] == "error", path == "/v1/messages", "{path}");
     }
-    assert_eq!(endpoint.got().len(), 0);
+    assert_eq!(endpoint.received().len(), 0);
     let summary = attempt.close();
     assert_eq!((summary.spent.requests, summary.spent.unmetered, summary.stop_reason), (0, 0, None));
 }

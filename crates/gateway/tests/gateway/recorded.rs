@@ -12,7 +12,7 @@ use crate::recorded_server::{End, Exchange, Piece, Server, session};
 const CHAT: &str = "/v1/chat/completions";
 
 /// Sends one request of an agent; what it got, and what was counted.
-async fn once(exchange: &Exchange, body: String) -> (u16, Option<String>, AttemptSummary) {
+async fn send_one_request(exchange: &Exchange, body: String) -> (u16, Option<String>, AttemptSummary) {
     let server = Server::start(vec![exchange.clone()]).await;
     let gateway = server.gateway().await;
     let attempt = gateway.open(attempt(1), None);
@@ -43,11 +43,11 @@ async fn whole_answers_pass_byte_for_byte_and_are_counted_as_the_server_counts_t
         "slot_waited_for",
     ] {
         let exchange = &session[name];
-        let (status, text, summary) = once(exchange, exchange.request_body()).await;
+        let (status, text, summary) = send_one_request(exchange, exchange.request_body()).await;
         assert_eq!((status, text), (200, Some(exchange.answer())), "{name}");
         // The server tells no timings of messages.
-        let own = exchange.own_tokens().unwrap_or(tokens(34, 33, 12));
-        assert_eq!(summary.spent.tokens, own, "{name}");
+        let expected = exchange.own_tokens().unwrap_or(tokens(34, 33, 12));
+        assert_eq!(summary.spent.tokens, expected, "{name}");
         assert_eq!((summary.spent.requests, summary.spent.unmetered), (1, 0), "{name}");
         let record = &summary.records[0];
         assert_eq!((record.retries, record.termination, record.reports_error), (0, None, false), "{name}");
@@ -67,7 +67,7 @@ async fn whole_answers_pass_byte_for_byte_and_are_counted_as_the_server_counts_t
 #[tokio::test]
 async fn usage_that_was_not_asked_for_is_counted_and_kept_back() {
     let exchange = &session()["stream_with_usage"];
-    let (_, text, summary) = once(exchange, r#"{"stream":true,"messages":[]}"#.to_owned()).await;
+    let (_, text, summary) = send_one_request(exchange, r#"{"stream":true,"messages":[]}"#.to_owned()).await;
     let events = exchange.answer();
     let without: String =
         events.split_inclusive("\n\n").filter(|event| !event.contains("\"usage\":{")).collect();
@@ -79,7 +79,7 @@ async fn usage_that_was_not_asked_for_is_counted_and_kept_back() {
 #[tokio::test]
 async fn a_stream_without_usage_is_whole_and_its_tokens_are_unknown() {
     let exchange = &session()["stream_without_usage"];
-    let (status, text, summary) = once(exchange, exchange.request_body()).await;
+    let (status, text, summary) = send_one_request(exchange, exchange.request_body()).await;
     assert_eq!((status, text), (200, Some(exchange.answer())));
     assert!(summary.spent.tokens.is_unknown() && summary.spent.cost_usd.is_none());
     assert_eq!(
@@ -92,7 +92,7 @@ async fn a_stream_without_usage_is_whole_and_its_tokens_are_unknown() {
 async fn a_context_that_is_exceeded_is_the_agents_and_is_not_tried_again() {
     for name in ["overflow", "overflow_stream"] {
         let exchange = &session()[name];
-        let (status, text, summary) = once(exchange, exchange.request_body()).await;
+        let (status, text, summary) = send_one_request(exchange, exchange.request_body()).await;
         assert_eq!((status, text), (400, Some(exchange.answer())), "{name}");
         let reason = summary.stop_reason;
         assert!(
@@ -102,7 +102,7 @@ async fn a_context_that_is_exceeded_is_the_agents_and_is_not_tried_again() {
         assert_eq!((summary.records[0].retries, summary.spent.unmetered), (0, 0), "{name}");
     }
     let exchange = &session()["no_messages"];
-    let (status, _, summary) = once(exchange, exchange.request_body()).await;
+    let (status, _, summary) = send_one_request(exchange, exchange.request_body()).await;
     assert_eq!((status, summary.stop_reason), (400, None), "another error of a request ends nothing");
 }
 
@@ -232,7 +232,7 @@ async fn a_client_that_goes_in_the_middle_closes_the_connection_to_the_server() 
 async fn a_server_that_dies_in_the_middle_is_the_endpoints_fault() {
     let exchange = session()["killed_in_the_middle"].clone();
     assert_eq!(exchange.end, End::Server);
-    let (status, text, summary) = once(&exchange, exchange.request_body()).await;
+    let (status, text, summary) = send_one_request(&exchange, exchange.request_body()).await;
     assert_eq!((status, text), (200, None), "the agent sees that the answer breaks off");
     let record = &summary.records[0];
     assert_eq!(record.termination, Some(Termination::Endpoint));
@@ -261,10 +261,10 @@ fn the_speed_of_an_answer_is_the_one_that_the_server_measures() {
     let events: Vec<&Piece> =
         exchange.pieces.iter().filter(|piece| piece.text.contains("\"content\":\"")).collect();
     let (first, last) = (events[0].ms, exchange.pieces[exchange.pieces.len() - 1].ms);
-    let own = exchange.own_tokens().unwrap();
+    let expected = exchange.own_tokens().unwrap();
     let record: Record = serde_json::from_value(serde_json::json!({
         "episode": "scenario_1", "turn": 1, "attempt": 1, "at": "2026-11-27T10:00:00Z", "route": format!("POST {CHAT}"),
-        "model": null, "tokens": own, "cost_usd": null, "seconds": 9.0, "status": 200, "retries": 0,
+        "model": null, "tokens": expected, "cost_usd": null, "seconds": 9.0, "status": 200, "retries": 0,
         "stream": { "first": first as f64 / 1000.0, "rest": (last - first) as f64 / 1000.0 },
     }))
     .unwrap();

@@ -28,8 +28,8 @@ pub(crate) fn read(route: Route, request: &Value, answer: &Answer) -> ParsedAnsw
             answer.chunks.iter().map(|chunk| std::str::from_utf8(chunk).expect("UTF-8")).collect();
         match route {
             Route::ChatCompletions => chat_stream(request, &events),
-            Route::Responses => responses_stream(&named(&events)),
-            Route::Messages => messages_stream(&named(&events)),
+            Route::Responses => responses_stream(&named_events(&events)),
+            Route::Messages => messages_stream(&named_events(&events)),
         }
     } else {
         assert_eq!(answer.chunks.len(), 1);
@@ -58,7 +58,7 @@ fn number(value: &Value) -> u64 {
 }
 
 /// Each event says its name, in its head and in its data.
-fn named(events: &[&str]) -> Vec<(String, Value)> {
+fn named_events(events: &[&str]) -> Vec<(String, Value)> {
     events
         .iter()
         .map(|event| {
@@ -243,8 +243,9 @@ fn responses_stream(events: &[(String, Value)]) -> ParsedAnswer {
         assert_eq!(done.1["output_index"], *index);
         let item = &done.1["item"];
         assert_eq!((&item["id"], &item["type"]), (&begun["id"], &begun["type"]));
-        let whole = if item["type"] == "message" { &item["content"][0]["text"] } else { &item["arguments"] };
-        assert_eq!(*whole, json!(collected));
+        let complete =
+            if item["type"] == "message" { &item["content"][0]["text"] } else { &item["arguments"] };
+        assert_eq!(*complete, json!(collected));
         items.push(item.clone());
     };
     assert_eq!(events.next(), None, "nothing follows");

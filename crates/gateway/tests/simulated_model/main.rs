@@ -220,7 +220,7 @@ fn the_native_stack_is_a_schema_that_can_be_served() {
     let turns = turns(2);
     let task = task(&turns, 2, 1);
     let model = SimulatedModel::new(Ability { stack: Stack::Native, ..Ability::default() });
-    let both = [
+    let results = [
         tool("bash", &json!({ "command": { "type": "string" } }), &["command"]),
         tool(
             "write_file",
@@ -228,7 +228,7 @@ fn the_native_stack_is_a_schema_that_can_be_served() {
             &["path", "content"],
         ),
     ];
-    for tool in both {
+    for tool in results {
         let mut harness = with_tool(Route::ChatCompletions, &tool);
         harness.play(&model, &task);
         let written = harness.file("schema.yaml").expect("it is written");

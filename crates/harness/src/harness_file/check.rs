@@ -45,10 +45,11 @@ impl Commands {
 
 impl Document {
     /// What a call uses with the gateway or in direct mode.
-    pub(super) fn used(&self, direct: bool) -> CallParts<'_> {
+    pub(super) fn call_parts(&self, direct: bool) -> CallParts<'_> {
         let mode = if direct { &self.direct } else { &self.gateway };
         let env = self.env.iter().chain(&mode.env);
-        let of_both = self.files.iter().filter(|file| mode.files.iter().all(|own| own.path != file.path));
+        let of_both =
+            self.files.iter().filter(|file| mode.files.iter().all(|mode_file| mode_file.path != file.path));
         CallParts {
             commands: mode.commands.as_ref().unwrap_or(&self.commands),
             env: env.map(|(name, value)| (name.as_str(), value.as_str())).collect(),
@@ -59,7 +60,7 @@ impl Document {
 
     /// Whether a call in direct mode has a placeholder that needs the gateway.
     pub(super) fn needs_endpoint(&self) -> bool {
-        self.used(true).has(&["base_url", "key"])
+        self.call_parts(true).has(&["base_url", "key"])
     }
 
     fn modes(&self) -> [(&'static str, &Mode); 2] {
@@ -68,8 +69,8 @@ impl Document {
 
     /// All commands with their keys.
     fn argvs(&self) -> Vec<(String, &Vec<String>)> {
-        let own = self.commands.all().map(|(key, argv)| (format!("commands.{key}"), argv));
-        let mut found: Vec<_> = own.collect();
+        let commands = self.commands.all().map(|(key, argv)| (format!("commands.{key}"), argv));
+        let mut found: Vec<_> = commands.collect();
         for (name, mode) in self.modes() {
             let of_mode = mode.commands.iter().flat_map(Commands::all);
             found.extend(of_mode.map(|(key, argv)| (format!("{name}.commands.{key}"), argv)));
@@ -192,7 +193,7 @@ impl Document {
     fn check_commands(&self, direct: bool) -> Result<(), String> {
         let (name, mode) = if direct { ("direct", &self.direct) } else { ("gateway", &self.gateway) };
         let before = if mode.commands.is_some() { format!("{name}.commands") } else { "commands".to_owned() };
-        let used = self.used(direct);
+        let used = self.call_parts(direct);
         let in_file = used.files.iter().any(|file| has(&file.text, &["prompt", "prompt_file"]));
         let in_env = used.env.values().any(|value| has(value, &["prompt", "prompt_file"]));
         for (key, argv) in used.commands.all() {
@@ -208,7 +209,7 @@ impl Document {
                 .and_then(|p| p.rsplit('/').next())
                 .is_some_and(|p| matches!(p, "sh" | "bash" | "dash" | "zsh" | "ash" | "busybox"));
             let script = argv.iter().position(|part| part.starts_with('-') && part.ends_with('c'));
-            if let (true, Some(script)) = (shell, script.and_then(|at| argv.get(at + 1)))
+            if let (true, Some(script)) = (shell, script.and_then(|index| argv.get(index + 1)))
                 && let Some(name) = names(script).next()
             {
                 return Err(format!(

@@ -23,8 +23,8 @@ pub(super) struct FinishedCall<'a, 'b> {
 
 impl FinishedCall<'_, '_> {
     /// The path of a document, if this call has written it.
-    pub(super) fn fresh(&mut self, name: &str, path: &str) -> Option<String> {
-        let path = self.placeholders.plain(path);
+    pub(super) fn written_path(&mut self, name: &str, path: &str) -> Option<String> {
+        let path = self.placeholders.filled(path);
         is_new(self.session, name, self.ended, &path).then_some(path)
     }
 

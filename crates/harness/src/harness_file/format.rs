@@ -265,7 +265,7 @@ impl Reasons {
 
 impl<'de> Deserialize<'de> for Reasons {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const MEANT: [EndReason; 8] = [
+        const REASONS: [EndReason; 8] = [
             EndReason::AgentTimeout,
             EndReason::AgentError,
             EndReason::ContextOverflow,
@@ -276,11 +276,11 @@ impl<'de> Deserialize<'de> for Reasons {
             EndReason::Endpoint,
         ];
         let table = BTreeMap::<String, String>::deserialize(deserializer)?;
-        let read = |(words, reason): (String, String)| match MEANT.iter().find(|r| r.as_str() == reason) {
+        let read = |(words, reason): (String, String)| match REASONS.iter().find(|r| r.as_str() == reason) {
             Some(reason) => Ok((words, *reason)),
             None => Err(serde::de::Error::custom(format!(
                 "{reason} is not one of the reasons {}",
-                MEANT.map(EndReason::as_str).join(", ")
+                REASONS.map(EndReason::as_str).join(", ")
             ))),
         };
         table.into_iter().map(read).collect::<Result<_, _>>().map(Self)

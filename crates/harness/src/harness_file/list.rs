@@ -114,7 +114,7 @@ mod tests {
         (found.map(|found| found.count), seen)
     }
 
-    fn whole(json: &str) -> bool {
+    fn is_whole(json: &str) -> bool {
         read(json.as_bytes(), &["a"], 0, |_| ()).unwrap().whole
     }
 
@@ -136,9 +136,9 @@ mod tests {
         assert_eq!(new_elements(r#"{"a":[1,2,{"x":"#, &["a"], 0), (Some(2), vec!["1".into(), "2".into()]));
         let deep = format!("{{\"a\":[1,{}", "[".repeat(100_000));
         assert_eq!(new_elements(&deep, &["a"], 0).1, ["1"]);
-        assert!(whole(r#"{"a":[1,2],"b":[]}"#));
+        assert!(is_whole(r#"{"a":[1,2],"b":[]}"#));
         for broken in [r#"{"a":[1,2"#, r#"{"a":[1,2],"b":["#, r#"{"a":[1,2]} {"a":"#] {
-            assert!(!whole(broken), "{broken}");
+            assert!(!is_whole(broken), "{broken}");
         }
     }
 

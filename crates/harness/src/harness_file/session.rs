@@ -13,14 +13,14 @@ impl HarnessFile {
     }
 
     /// The id of the session of a later call, if it may be used.
-    pub(super) fn known(&self, call: &Call<'_>) -> Option<String> {
+    pub(super) fn known_id(&self, call: &Call<'_>) -> Option<String> {
         call.session.and_then(|s| s.id.as_deref()).filter(|id| self.is_usable(id)).map(str::to_owned)
     }
 
     /// The id of the session for a call; `None` = there is none.
     pub(super) fn session_of(&self, call: &Call<'_>) -> Result<Option<String>, HarnessError> {
         let description = &self.description.session;
-        let known = self.known(call);
+        let known = self.known_id(call);
         let Some(session) = call.session else {
             let is_chosen = description.source() == SessionSource::Caller;
             return Ok(is_chosen.then(|| call.session_id.to_owned()));
@@ -37,7 +37,7 @@ impl HarnessFile {
             }
             SessionSource::Outcome => self.description.outcome.map_or("", Program::no_session).to_owned(),
         };
-        let commands = self.description.used(call.endpoint.is_direct()).commands;
+        let commands = self.description.call_parts(call.endpoint.is_direct()).commands;
         if commands.later_without_id.is_some() && !session.memory.contains_key(AMBIGUOUS) {
             return Ok(None);
         }

@@ -28,7 +28,7 @@ pub(super) const NAMES: [&str; 17] = [
     "calls",
 ];
 /// How many seconds before the wall limit a program with a limit of its own ends.
-const AHEAD: u64 = 10;
+const SECONDS_AHEAD: u64 = 10;
 /// Most tokens of one answer. Many endpoints refuse requests for more.
 const MAX_OUTPUT: u64 = 32_000;
 
@@ -47,14 +47,14 @@ pub(super) enum Quote {
 
 /// The pieces of a text: each text before a placeholder with the name of the placeholder, and the rest.
 pub(super) fn pieces(text: &str) -> (Vec<(&str, &str)>, &str) {
-    let (mut found, mut begin, mut at) = (Vec::new(), 0, 0);
-    while let Some(open) = text[at..].find('{').map(|n| at + n) {
-        at = open + 1;
-        let Some(close) = text[at..].find('}').map(|n| at + n) else { break };
-        let name = &text[at..close];
+    let (mut found, mut begin, mut position) = (Vec::new(), 0, 0);
+    while let Some(open) = text[position..].find('{').map(|n| position + n) {
+        position = open + 1;
+        let Some(close) = text[position..].find('}').map(|n| position + n) else { break };
+        let name = &text[position..close];
         if !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') {
             found.push((&text[begin..open], name));
-            (begin, at) = (close + 1, close + 1);
+            (begin, position) = (close + 1, close + 1);
         }
     }
     (found, &text[begin..])
@@ -106,7 +106,7 @@ impl<'a> PlaceholderValues<'a> {
             "home" => call.home.to_owned(),
             "workspace" => call.workspace.to_owned(),
             "seconds" => call.seconds.to_string(),
-            "own_limit" => call.seconds.saturating_sub(AHEAD).max(1).to_string(),
+            "own_limit" => call.seconds.saturating_sub(SECONDS_AHEAD).max(1).to_string(),
             "context_window" => call.endpoint.context_window.to_string(),
             "max_output_tokens" => (call.endpoint.context_window / 4).clamp(1, MAX_OUTPUT).to_string(),
             "calls" => call.session.map_or(0, |s| s.calls).to_string(),
@@ -115,7 +115,7 @@ impl<'a> PlaceholderValues<'a> {
     }
 
     /// A text with its placeholders filled.
-    pub(super) fn plain(&self, text: &str) -> String {
+    pub(super) fn filled(&self, text: &str) -> String {
         self.quoted(text, Quote::None)
     }
 
@@ -128,8 +128,8 @@ impl<'a> PlaceholderValues<'a> {
             let value = self.value(name).unwrap_or_else(|| format!("{{{name}}}"));
             match quote {
                 Quote::None => out.push_str(&value),
-                Quote::Json => out.push_str(inside(&serde_json::Value::String(value).to_string())),
-                Quote::Toml => out.push_str(inside(&toml_text(&value))),
+                Quote::Json => out.push_str(without_quotes(&serde_json::Value::String(value).to_string())),
+                Quote::Toml => out.push_str(without_quotes(&toml_text(&value))),
             }
         }
         out.push_str(rest);
@@ -138,6 +138,6 @@ impl<'a> PlaceholderValues<'a> {
 }
 
 /// A text without its quotation marks.
-fn inside(quoted: &str) -> &str {
+fn without_quotes(quoted: &str) -> &str {
     quoted.get(1..quoted.len() - 1).unwrap_or_default()
 }

@@ -19,7 +19,7 @@ pub(super) fn outcome(call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
     let mut usage = read.record.tokens();
     let mut cost_usd = None;
     if let Some(result) = &read.result {
-        usage = result.get("usage").map_or(usage, whole_usage);
+        usage = result.get("usage").map_or(usage, result_usage);
         cost_usd = cost(result);
         let is_error = result.get("is_error").and_then(Value::as_bool) != Some(false);
         if !is_error && text_at(result, &["subtype"]) == Some("success") {
@@ -48,12 +48,12 @@ pub(super) fn outcome(call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
 }
 
 /// `result.usage`. Zeros mean that no request got an answer, or that no answer told its usage.
-fn whole_usage(usage: &Value) -> Tokens {
+fn result_usage(usage: &Value) -> Tokens {
     let count = |key| count_at(usage, &[key]);
     let cached = count("cache_read_input_tokens");
-    let beside = cached.unwrap_or(0).saturating_add(count("cache_creation_input_tokens").unwrap_or(0));
+    let cached_input = cached.unwrap_or(0).saturating_add(count("cache_creation_input_tokens").unwrap_or(0));
     Tokens {
-        input: count("input_tokens").map(|n| n.saturating_add(beside)),
+        input: count("input_tokens").map(|n| n.saturating_add(cached_input)),
         cached,
         output: count("output_tokens"),
     }

@@ -6,7 +6,7 @@
 use model::{EndReason, Tokens};
 
 use crate::call_end::{Signs, decide, fault};
-use crate::lines::{at, message_text, objects, text_at};
+use crate::lines::{message_text, objects, text_at, value_at};
 use crate::readers::codex::{read, usage_of};
 use crate::shell::is_uuid;
 use crate::usage::Meter;
@@ -16,7 +16,7 @@ const SESSIONS: &str = ".codex/sessions";
 /// Where no id was found.
 pub(super) const NO_SESSION: &str = "no thread.started in its output, nor just one file in ~/.codex/sessions";
 /// Its answer to a call whose arguments are not JSON.
-const UNREAD: &str = "failed to parse function arguments";
+const MALFORMED_ANSWER: &str = "failed to parse function arguments";
 /// How many bytes at the end of a rollout are read.
 const TAIL: u64 = 4 << 20;
 /// How many bytes at the end of its log are searched for malformed calls.
@@ -50,7 +50,7 @@ pub(super) fn outcome(call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
         if read.record.working_calls() == 0 { unread_calls_in_log(ended.stderr) } else { 0 }
     });
     for _ in 0..unread.min(100) {
-        read.record.unseen();
+        read.record.add_malformed_call();
     }
     let total = read.total.or(rollout.total);
     let mut session = crate::next_session(call.session, id);
@@ -76,7 +76,7 @@ fn rollouts(home: &files::Tree) -> Vec<(String, String)> {
     for day in folders(SESSIONS).iter().flat_map(|y| folders(y)).flat_map(|m| folders(&m)) {
         for entry in home.list(&day).into_iter().filter(|e| !e.is_folder()).take(1000) {
             let Some(name) = entry.name.strip_suffix(".jsonl") else { continue };
-            let Some(id) = name.len().checked_sub(36).and_then(|at| name.get(at..)) else { continue };
+            let Some(id) = name.len().checked_sub(36).and_then(|start| name.get(start..)) else { continue };
             if is_uuid(id) {
                 found.push((files::join(&day, &entry.name), id.to_owned()));
             }
@@ -103,13 +103,14 @@ impl Rollout {
             match text_at(&line, &["payload", "type"]) {
                 Some("task_started") => found.unread = Some(0),
                 Some("function_call_output" | "custom_tool_call_output") => {
-                    let output = at(&line, &["payload", "output"]).map(message_text).unwrap_or_default();
+                    let output =
+                        value_at(&line, &["payload", "output"]).map(message_text).unwrap_or_default();
                     if let Some(unread) = &mut found.unread {
-                        *unread = if output.starts_with(UNREAD) { *unread + 1 } else { 0 };
+                        *unread = if output.starts_with(MALFORMED_ANSWER) { *unread + 1 } else { 0 };
                     }
                 }
                 Some("token_count") => {
-                    let total = at(&line, &["payload", "info", "total_token_usage"]).map(usage_of);
+                    let total = value_at(&line, &["payload", "info", "total_token_usage"]).map(usage_of);
                     found.total = total.or(found.total);
                 }
                 _ => {}
@@ -122,6 +123,6 @@ impl Rollout {
 /// Malformed calls in its log on standard error, for a call without a rollout.
 fn unread_calls_in_log(stderr: &[u8]) -> usize {
     let log = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(TAIL_OF_LOG)..]);
-    let logged = format!("error={UNREAD}: ");
+    let logged = format!("error={MALFORMED_ANSWER}: ");
     log.lines().filter(|line| line.contains(&logged)).count()
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::call_end::{Signs, TAIL, decide, fault};
 use crate::growing_lines::GrowingLines;
-use crate::lines::{Line, at, count_at, lines, text_at};
+use crate::lines::{Line, count_at, lines, text_at, value_at};
 use crate::readers::chat;
 use crate::record::Record;
 use crate::shell::is_uuid;
@@ -75,8 +75,8 @@ fn unwrapped(stdout: &[u8]) -> String {
 /// Tokens of a `StatusUpdate`, also from a sub-agent.
 fn tokens(message: &Value) -> Tokens {
     match text_at(message, &["type"]) {
-        Some("StatusUpdate") => at(message, &["payload", "token_usage"]).map(parts).unwrap_or_default(),
-        Some("SubagentEvent") => match at(message, &["payload", "event"]) {
+        Some("StatusUpdate") => value_at(message, &["payload", "token_usage"]).map(parts).unwrap_or_default(),
+        Some("SubagentEvent") => match value_at(message, &["payload", "event"]) {
             Some(inner) if text_at(inner, &["type"]) == Some("StatusUpdate") => tokens(inner),
             _ => Tokens::default(),
         },

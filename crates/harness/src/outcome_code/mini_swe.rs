@@ -85,8 +85,8 @@ fn read(record: &mut Record, messages: Messages, before: usize) {
     // The next call answers calls without a result after a kill, before its request.
     let mut begun = before == 0;
     let first = messages.seen - messages.kept.len();
-    for (at, message) in messages.kept.into_iter().enumerate() {
-        if first + at < before {
+    for (index, message) in messages.kept.into_iter().enumerate() {
+        if first + index < before {
             continue;
         }
         begun |= message.role != "tool";
@@ -243,7 +243,7 @@ struct Extra {
 #[derive(Debug, Default)]
 struct Response {
     usage: Option<Usage>,
-    choices: Few<Choice, 1>,
+    choices: FirstItems<Choice, 1>,
 }
 
 impl<'de> Deserialize<'de> for Response {
@@ -322,39 +322,39 @@ impl<'de> Deserialize<'de> for Messages {
 }
 
 /// The calls of one message.
-type Calls = Few<ToolCall, 100>;
+type Calls = FirstItems<ToolCall, 100>;
 
 /// At most the first `N` of a list.
 #[derive(Debug)]
-struct Few<T, const N: usize>(Vec<T>);
+struct FirstItems<T, const N: usize>(Vec<T>);
 
-impl<T, const N: usize> Default for Few<T, N> {
+impl<T, const N: usize> Default for FirstItems<T, N> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for Few<T, N> {
+impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for FirstItems<T, N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct First<T, const N: usize>(std::marker::PhantomData<T>);
         impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for First<T, N> {
-            type Value = Few<T, N>;
+            type Value = FirstItems<T, N>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a list")
             }
             fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(Few::default())
+                Ok(FirstItems::default())
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
                 let mut kept = Vec::new();
                 while kept.len() < N {
                     match seq.next_element()? {
-                        Some(one) => kept.push(one),
-                        None => return Ok(Few(kept)),
+                        Some(item) => kept.push(item),
+                        None => return Ok(FirstItems(kept)),
                     }
                 }
                 while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Few(kept))
+                Ok(FirstItems(kept))
             }
         }
         deserializer.deserialize_any(First(std::marker::PhantomData))

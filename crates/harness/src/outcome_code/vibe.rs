@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::call_end::{Signs, decide, fault};
-use crate::lines::{at, objects, text_at, too_many_values};
+use crate::lines::{objects, text_at, too_many_values, value_at};
 use crate::readers::vibe::read;
 use crate::shell::is_id;
 use crate::{Call, CommandEnd, Outcome};
@@ -58,8 +58,8 @@ pub(super) fn outcome(call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
         .or(known)
         // With an earlier session there is one in any case.
         .or_else(|| if call.earlier.is_none() { only_session(ended.home) } else { None });
-    for _ in 0..id.as_deref().map_or(0, |id| unread(ended.home, id)).min(100) {
-        read.record.unseen();
+    for _ in 0..id.as_deref().map_or(0, |id| count_malformed(ended.home, id)).min(100) {
+        read.record.add_malformed_call();
     }
     let usage = export.as_ref().and_then(|e| e.usage).unwrap_or_default();
     let usage = Tokens { input: usage.input, cached: usage.cached, output: usage.output };
@@ -75,7 +75,7 @@ fn status(message: &str) -> Option<u64> {
 }
 
 /// Malformed calls of the last turn after the last valid one, from the answers of the model in the journal of the session.
-fn unread(home: &files::Tree, id: &str) -> usize {
+fn count_malformed(home: &files::Tree, id: &str) -> usize {
     let folder = format!("{SESSIONS}/{id}/journal");
     let names: Vec<_> = home
         .list(&folder)
@@ -93,7 +93,7 @@ fn unread(home: &files::Tree, id: &str) -> usize {
             if text_at(&line, &["payload", "method"]) == Some("turn/start") {
                 unread = 0;
             }
-            let parts = at(&line, &["payload", "result", "result", "parts"]).and_then(Value::as_array);
+            let parts = value_at(&line, &["payload", "result", "result", "parts"]).and_then(Value::as_array);
             for arguments in parts.into_iter().flatten().filter_map(|part| text_at(part, &["arguments_json"]))
             {
                 let is_read = !too_many_values(arguments.as_bytes())

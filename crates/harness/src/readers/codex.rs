@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use model::Tokens;
 use serde_json::Value;
 
-use crate::lines::{at, count_at, message_text, objects, text_at};
+use crate::lines::{count_at, message_text, objects, text_at, value_at};
 use crate::record::Record;
 
 /// The result of reading.
@@ -87,7 +87,7 @@ fn read_item(record: &mut Record, begun: &mut HashSet<String>, item: &Value, com
                 let text = item
                     .get("aggregated_output")
                     .or_else(|| item.get("result"))
-                    .or_else(|| at(item, &["error", "message"]))
+                    .or_else(|| value_at(item, &["error", "message"]))
                     .map(message_text)
                     .unwrap_or_default();
                 record.result(id, &text, Some(failed));

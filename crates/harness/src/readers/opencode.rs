@@ -4,7 +4,7 @@
 use model::Tokens;
 use serde_json::Value;
 
-use crate::lines::{at, count_at, message_text, objects, text_at};
+use crate::lines::{count_at, message_text, objects, text_at, value_at};
 use crate::record::Record;
 use crate::text;
 
@@ -41,7 +41,7 @@ pub(crate) fn read(stdout: &[u8]) -> Events {
             Some("tool_use") => call(record, part),
             Some("step_finish") => {
                 events.finish = text_at(part, &["reason"]).map(str::to_owned);
-                let cost = at(part, &["cost"]).and_then(Value::as_f64).filter(|c| *c > 0.0);
+                let cost = value_at(part, &["cost"]).and_then(Value::as_f64).filter(|c| *c > 0.0);
                 if let Some(cost) = cost {
                     *events.cost_usd.get_or_insert(0.0) += cost;
                 }
@@ -74,10 +74,10 @@ fn call(record: &mut Record, part: &Value) {
     let result =
         if failed { state.get("error").or_else(|| state.get("output")) } else { state.get("output") };
     if let Some(result) = result {
-        let exit = at(state, &["metadata", "exit"]).and_then(Value::as_i64);
+        let exit = value_at(state, &["metadata", "exit"]).and_then(Value::as_i64);
         record.result(id, &message_text(result), Some(failed || exit.is_some_and(|code| code != 0)));
     }
-    let time = |key| at(state, &["time", key]).and_then(Value::as_f64);
+    let time = |key| value_at(state, &["time", key]).and_then(Value::as_f64);
     record.seconds(time("end").zip(time("start")).map(|(end, start)| (end - start) / 1000.0));
 }
 

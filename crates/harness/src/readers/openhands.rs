@@ -40,15 +40,15 @@ pub(crate) fn read(stdout: &[u8]) -> Events {
 
 fn read_event(events: &mut Events, event: &Value) {
     let record = &mut events.record;
-    let at = || text_at(event, &["timestamp"]).map(str::to_owned);
+    let time = || text_at(event, &["timestamp"]).map(str::to_owned);
     let id = text_at(event, &["tool_call_id"]);
     match text_at(event, &["kind"]) {
         Some("ActionEvent") => {
-            record.agent(at());
+            record.agent(time());
             record.think(text_at(event, &["reasoning_content"]).unwrap_or_default());
             record.say(&event.get("thought").map(message_text).unwrap_or_default());
             let name = text_at(event, &["tool_name"]).unwrap_or_default();
-            let arguments = crate::lines::at(event, &["tool_call", "arguments"])
+            let arguments = crate::lines::value_at(event, &["tool_call", "arguments"])
                 .or_else(|| event.get("action"))
                 .unwrap_or(&Value::Null);
             record.call(id, name, arguments);
@@ -66,13 +66,13 @@ fn read_event(events: &mut Events, event: &Value) {
         }
         Some("AgentErrorEvent") => {
             let text = text_at(event, &["error"]).unwrap_or_default();
-            record.agent(at());
+            record.agent(time());
             record.call(id, text_at(event, &["tool_name"]).unwrap_or_default(), &Value::Null);
             record.malformed();
             record.result(id, text, Some(true));
         }
         Some("MessageEvent") if text_at(event, &["source"]) == Some("agent") => {
-            record.agent(at());
+            record.agent(time());
             let message = event.get("llm_message").unwrap_or(&Value::Null);
             record.think(text_at(message, &["reasoning_content"]).unwrap_or_default());
             record.say(&message.get("content").map(message_text).unwrap_or_default());

@@ -23,10 +23,10 @@ pub(crate) fn read(bytes: &[u8]) -> Record {
     record
 }
 
-fn read_message(record: &mut Record, message: &Value, at: Option<&str>) {
+fn read_message(record: &mut Record, message: &Value, time: Option<&str>) {
     match text_at(message, &["role"]) {
         Some("assistant") => {
-            record.agent(at.map(str::to_owned));
+            record.agent(time.map(str::to_owned));
             for part in message.get("content").and_then(Value::as_array).into_iter().flatten() {
                 match text_at(part, &["type"]) {
                     Some("toolCall") => record.call(
@@ -62,9 +62,9 @@ fn read_message(record: &mut Record, message: &Value, at: Option<&str>) {
 fn usage_of(usage: &Value) -> Tokens {
     let count = |key| count_at(usage, &[key]);
     let (fresh, cached, output) = (count("input"), count("cacheRead"), count("output"));
-    let beside = cached.unwrap_or(0).saturating_add(count("cacheWrite").unwrap_or(0));
-    if fresh.unwrap_or(0) == 0 && beside == 0 && output.unwrap_or(0) == 0 {
+    let cached_input = cached.unwrap_or(0).saturating_add(count("cacheWrite").unwrap_or(0));
+    if fresh.unwrap_or(0) == 0 && cached_input == 0 && output.unwrap_or(0) == 0 {
         return Tokens::default();
     }
-    Tokens { input: fresh.map(|n| n.saturating_add(beside)), cached, output }
+    Tokens { input: fresh.map(|n| n.saturating_add(cached_input)), cached, output }
 }

@@ -57,7 +57,7 @@ pub(crate) fn read(stdout: &[u8], input: Input) -> Stream {
                 let id = text_at(message, &["id"]).map(str::to_owned);
                 let usage = usage_of(message.get("usage").unwrap_or(&Value::Null), input);
                 let same = current.is_some() && current == id;
-                if answered || !(same || record.unpaid()) {
+                if answered || !(same || record.is_without_tokens()) {
                     record.agent(text_at(&line, &["timestamp"]).map(str::to_owned));
                 }
                 content(record, parts);
@@ -111,11 +111,11 @@ pub(crate) fn usage_of(usage: &Value, input: Input) -> Tokens {
     if fresh.unwrap_or(0) == 0 && cached.unwrap_or(0) == 0 && output.unwrap_or(0) == 0 {
         return Tokens::default();
     }
-    let beside = match input {
+    let cached_input = match input {
         Input::WithCached => 0,
         Input::WithoutCached => {
             cached.unwrap_or(0).saturating_add(count("cache_creation_input_tokens").unwrap_or(0))
         }
     };
-    Tokens { input: fresh.map(|n| n.saturating_add(beside)), cached, output }
+    Tokens { input: fresh.map(|n| n.saturating_add(cached_input)), cached, output }
 }

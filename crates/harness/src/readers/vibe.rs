@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::lines::{at, message_text, objects, text_at};
+use crate::lines::{message_text, objects, text_at, value_at};
 use crate::record::Record;
 use crate::text;
 
@@ -50,7 +50,7 @@ pub(crate) fn read(stdout: &[u8]) -> Entries {
 fn effect(record: &mut Record, entry: &Value) {
     let id = text_at(entry, &["id"]);
     let name = text_at(entry, &["detail", "toolName"]).unwrap_or_default();
-    record.call(id, name, at(entry, &["detail", "input"]).unwrap_or(&Value::Null));
+    record.call(id, name, value_at(entry, &["detail", "input"]).unwrap_or(&Value::Null));
     let status = text_at(entry, &["state", "status"]).unwrap_or_default();
     // words: ok (the word of the harness)
     if !matches!(status, "completed" | "failed" | "error" | "cancelled" | "rejected") {
@@ -58,11 +58,11 @@ fn effect(record: &mut Record, entry: &Value) {
     }
     let text = ["outputText", "error", "reason"]
         .iter()
-        .filter_map(|key| at(entry, &["state", key]).map(message_text))
+        .filter_map(|key| value_at(entry, &["state", key]).map(message_text))
         .find(|text| !text.is_empty())
         .unwrap_or_default();
-    let success = at(entry, &["state", "display", "success"]).and_then(Value::as_bool).unwrap_or(true);
+    let success = value_at(entry, &["state", "display", "success"]).and_then(Value::as_bool).unwrap_or(true);
     record.result(id, &text, Some(status != "completed" || !success));
-    let millis = at(entry, &["state", "durationMs"]).and_then(Value::as_f64);
+    let millis = value_at(entry, &["state", "durationMs"]).and_then(Value::as_f64);
     record.seconds(millis.filter(|ms| *ms > 0.0).map(|ms| ms / 1000.0));
 }

@@ -34,7 +34,7 @@ pub struct CommandResult {
 }
 
 impl CommandResult {
-    pub fn nothing() -> Self {
+    pub fn empty() -> Self {
         Self {
             home: tempfile::tempdir().unwrap(),
             stdout: Vec::new(),
@@ -50,7 +50,7 @@ impl CommandResult {
     /// The recorded output `case` in a folder.
     pub fn case(folder: &Path, case: &str) -> Self {
         let read = |kind| std::fs::read(folder.join(format!("{case}.{kind}"))).unwrap_or_default();
-        Self { stdout: read("stdout"), stderr: read("stderr"), ..Self::nothing() }
+        Self { stdout: read("stdout"), stderr: read("stderr"), ..Self::empty() }
     }
 
     pub fn code(mut self, code: i64) -> Self {
@@ -65,13 +65,13 @@ impl CommandResult {
         self
     }
 
-    pub fn after(mut self, session: Option<Session>) -> Self {
+    pub fn with_session(mut self, session: Option<Session>) -> Self {
         self.session = session;
         self
     }
 
     /// Makes it a restarted session, in a HOME with an earlier session.
-    pub fn anew_after(mut self, earlier: Option<Session>) -> Self {
+    pub fn with_earlier(mut self, earlier: Option<Session>) -> Self {
         self.earlier = earlier;
         self
     }

@@ -9,7 +9,7 @@ use crate::golden::{case, find, fixture};
 fn files_decide_ends() {
     let mini = |file: &str| {
         let left =
-            CommandResult::nothing().file(".stamina/mini/trajectory.json", fixture("mini_swe", file)).code(1);
+            CommandResult::empty().file(".stamina/mini/trajectory.json", fixture("mini_swe", file)).code(1);
         left.outcome(find("mini_swe"))
     };
     assert_eq!(mini("traj-500.json").end, Some(R::Endpoint));
@@ -21,7 +21,7 @@ fn files_decide_ends() {
         let text = format!(
             "{{\"info\":{{\"exit_status\":\"{status}\"}},\"messages\":[{{\"role\":\"exit\",\"content\":\"\"}}]}}"
         );
-        CommandResult::nothing().file(".stamina/mini/trajectory.json", text).outcome(find("mini_swe")).end
+        CommandResult::empty().file(".stamina/mini/trajectory.json", text).outcome(find("mini_swe")).end
     };
     let talks = |answer: &str| {
         let text = format!(
@@ -29,7 +29,7 @@ fn files_decide_ends() {
              error\",\"extra\":{{\"interrupt_type\":\"FormatError\",\"response\":{{\"usage\":{{\"prompt_tokens\":7}},\
              \"choices\":[{{\"message\":{answer}}}]}}}}}}]}}"
         );
-        CommandResult::nothing().file(".stamina/mini/trajectory.json", text).outcome(find("mini_swe"))
+        CommandResult::empty().file(".stamina/mini/trajectory.json", text).outcome(find("mini_swe"))
     };
     let gave_up = talks("{\"content\":\"I am done.\",\"tool_calls\":null}");
     assert_eq!((gave_up.end, gave_up.usage.input), (Some(R::GaveUp), Some(7)));

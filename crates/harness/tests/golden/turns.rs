@@ -38,7 +38,7 @@ fn mini_swe_turns() {
     assert_eq!((first.steps.len(), first.usage), (2, tokens(1934, 966, 240)));
     let second =
         case("mini_swe", "turn2").file(".stamina/mini/trajectory.json", fixture("mini_swe", "traj2.json"));
-    let second = second.after(first.session).outcome(mini);
+    let second = second.with_session(first.session).outcome(mini);
     is_turn(&second, 2, "bash", "Work finished, submitting.");
     assert_eq!((second.steps.len(), second.usage), (2, tokens(2659, 1329, 240)));
     assert!(second.steps[0].at.as_deref().unwrap().starts_with("2026-11-21T07:2"));
@@ -49,8 +49,8 @@ fn mini_swe_does_not_succeed_with_the_trajectory_of_the_last_call() {
     let mini = find("mini_swe");
     let whole = fixture("mini_swe", "traj1.json");
     let first = case("mini_swe", "turn1").file(".stamina/mini/trajectory.json", &whole).outcome(mini).session;
-    let stale = CommandResult::nothing().file(".stamina/mini/trajectory.json", &whole).code(143);
-    let outcome = stale.after(first.clone()).outcome(mini);
+    let stale = CommandResult::empty().file(".stamina/mini/trajectory.json", &whole).code(143);
+    let outcome = stale.with_session(first.clone()).outcome(mini);
     assert_eq!((outcome.end, outcome.steps.len()), (Some(R::KilledItself), 0));
     assert_eq!(outcome.usage, Tokens::default());
     let session = outcome.session.unwrap();
@@ -71,7 +71,7 @@ fn openhands_turns() {
     is_turn(&first, 1, "terminal", "Done: server.py written for turn 1.");
     assert_eq!(first.session.as_ref().unwrap().id.as_deref(), Some("c2deb65b-83a4-493b-ad6c-2163bbe95989"));
     assert_eq!(first.usage, tokens(17839, 8919, 240));
-    let second = case("openhands", "turn2").file(path, state).after(first.session).outcome(openhands);
+    let second = case("openhands", "turn2").file(path, state).with_session(first.session).outcome(openhands);
     is_turn(&second, 2, "terminal", "Done: server.py written for turn 2.");
     assert_eq!((second.usage, second.cost_usd), (tokens(36625 - 17839, 18311 - 8919, 240), None));
 }
@@ -86,7 +86,7 @@ fn opencode_turns() {
     assert!((first.cost_usd.unwrap() - 0.008_863_4).abs() < 1e-9);
     assert!(first.steps[0].tool_calls[0].seconds.is_some_and(|s| s < 5.0));
     assert_eq!(first.steps[0].at.as_deref(), Some("2026-11-21T07:23:34.495Z"));
-    let second = case("opencode", "turn2").after(first.session).outcome(opencode);
+    let second = case("opencode", "turn2").with_session(first.session).outcome(opencode);
     is_turn(&second, 2, "bash", "Done: server.py written for turn 2.");
     assert_eq!(second.steps.len(), 2);
 }
@@ -108,7 +108,7 @@ fn qwen_code_turns() {
     assert_eq!((first.steps.len(), first.usage), (2, tokens(38345, 19172, 145)));
     // One answer in two lines is one step, with its tokens.
     assert_eq!(first.steps[0].tokens, Some(tokens(18993, 9496, 120)));
-    let second = case("qwen_code", "turn2").after(first.session).outcome(qwen);
+    let second = case("qwen_code", "turn2").with_session(first.session).outcome(qwen);
     is_turn(&second, 2, "run_shell_command", "Done: server.py written for turn 2.");
     assert_eq!(second.usage, tokens(77501 - 38345, 38750 - 19172, 145));
 }
@@ -123,7 +123,7 @@ fn kimi_cli_turns() {
     is_turn(&first, 1, "Shell", "Done: server.py written for turn 1.");
     assert_eq!(first.usage, tokens(12198 + 12440, 6099 + 6220, 145));
     assert_eq!(first.session.as_ref().unwrap().id.as_deref(), Some(ID));
-    let second = case("kimi_cli", "turn2").file(&path, &wire).after(first.session).outcome(kimi);
+    let second = case("kimi_cli", "turn2").file(&path, &wire).with_session(first.session).outcome(kimi);
     is_turn(&second, 2, "Shell", "Done: server.py written for turn 2.");
     assert_eq!(second.usage, tokens(12474 + 12716, 6237 + 6358, 145));
 }
@@ -140,7 +140,7 @@ fn kimi_code_turns() {
     assert_eq!(first.session.as_ref().unwrap().id.as_deref(), Some(id));
     assert_eq!(first.steps[0].tool_calls[0].name, "Bash");
     assert!(first.steps[0].tool_calls[0].result.as_deref().unwrap().contains("wrote turn 3"));
-    let second = case("kimi_code", "turn2").file(&path, wire).after(first.session).outcome(kimi);
+    let second = case("kimi_code", "turn2").file(&path, wire).with_session(first.session).outcome(kimi);
     assert_eq!((second.end, second.usage), (None, tokens(21343 + 21566, 10671 + 10783, 145)));
     assert_eq!(second.steps.len(), 2);
 }
@@ -167,7 +167,7 @@ fn vibe_turns() {
     let export = |name: &str| serde_json::from_str::<serde_json::Value>(&fixture("vibe", name)).unwrap();
     let count = |value: &serde_json::Value, key: &str| value["usage"][key].as_u64();
     for (outcome, name) in
-        [(&first, "turn1"), (&turn("turn2").after(first.session.clone()).outcome(vibe), "turn2")]
+        [(&first, "turn1"), (&turn("turn2").with_session(first.session.clone()).outcome(vibe), "turn2")]
     {
         let export = export(&format!("{name}.export.json"));
         assert_eq!(outcome.usage.input, count(&export, "input_tokens"));
@@ -184,7 +184,7 @@ fn codex_turns() {
     assert_eq!((first.end, first.usage), (None, tokens(19994, 9997, 145)));
     let id = "01a1fd0a-1431-78e0-b128-05bce077b8b9";
     assert_eq!(first.session.as_ref().unwrap().id.as_deref(), Some(id));
-    let second = case("codex", "turn2").after(first.session).outcome(codex);
+    let second = case("codex", "turn2").with_session(first.session).outcome(codex);
     assert_eq!((second.end, second.usage), (None, tokens(40644 - 19994, 20322 - 9997, 145)));
     let kinds: Vec<_> = second.steps.iter().map(|s| s.kind).collect();
     assert_eq!(kinds, [StepKind::System, StepKind::Agent, StepKind::Agent]);
@@ -206,7 +206,7 @@ fn codex_counts_a_killed_call_by_its_rollout() {
     );
     killed.stdout =
         b"{\"type\":\"thread.started\",\"thread_id\":\"01a1fd0a-1431-78e0-b128-05bce077b8b9\"}\n".into();
-    let outcome = killed.after(first).outcome(find("codex"));
+    let outcome = killed.with_session(first).outcome(find("codex"));
     assert_eq!(
         (outcome.end, outcome.usage),
         (Some(R::KilledItself), tokens(40644 - 19994, 20322 - 9997, 145))
@@ -244,7 +244,7 @@ fn claude_code_turns() {
     // It does not know the price of its model.
     assert_eq!(first.cost_usd, None);
     assert_eq!(first.steps[0].tokens, Some(Tokens { output: None, ..tokens(6107 + 6106, 6106, 0) }));
-    let second = case("claude_code", "turn2").after(first.session).outcome(claude);
+    let second = case("claude_code", "turn2").with_session(first.session).outcome(claude);
     is_turn(&second, 2, "Bash", "Done: server.py written for turn 2.");
     assert_eq!(second.usage, tokens(12580 + 12578, 12578, 145));
 }
@@ -253,7 +253,7 @@ fn claude_code_turns() {
 fn a_session_survives_a_call_without_output() {
     for harness in harness::all() {
         let before = Session { id: Some(ID.into()), calls: 3, ..Session::default() };
-        let mut left = CommandResult::nothing().code(143).after(Some(before.clone()));
+        let mut left = CommandResult::empty().code(143).with_session(Some(before.clone()));
         left.requests = Some(0);
         let after = left.outcome(*harness).session.unwrap();
         assert_eq!((after.id, after.calls), (before.id, 4), "{}", harness.name());

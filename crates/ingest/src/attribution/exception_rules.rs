@@ -1,7 +1,8 @@
 //! Whose failure an exception was: walks the table in order and applies the rule of the first row that fits.
 //!
 //! The evidence is weighed in this order, and the first that decides is taken:
-//! 1. the exception's *full name*, from the traceback ([`traceback`]); without one, its short name;
+//! 1. the exception's *full name*, from the traceback ([`traceback`]); without one, or where the traceback has no module for a type
+//!    that is none of Python's own, its short name;
 //! 2. the *stage* at which it came, by time; whoever reads a format finds it out ([`Stage`]);
 //! 3. type, stage and the *beginning of the message* together select a row of the [table](super::exception_table);
 //! 4. the row's rule may ask for the *HTTP status* at the place where the type's package writes it ([`message`]), or for
@@ -14,7 +15,7 @@
 use model::EndReason;
 
 use super::evidence::{Attribution, Cell, Column, Evidence, Stage};
-use super::exception_packages::{HTTP, PYTHON};
+use super::exception_packages::{BUILTIN_TYPES, HTTP, PYTHON};
 use super::exception_row::{Row, Rule};
 use super::exception_table::ROWS;
 use super::frames::{self, Callee};
@@ -68,9 +69,11 @@ impl<'a> Case<'a> {
             traceback::full_name(evidence.traceback, evidence.kind)
         };
         let (module, name) = named(full.unwrap_or(evidence.kind));
+        // A bare name in the traceback is Python's own only if Python has a type of that name.
+        let is_builtin = full.is_some() && BUILTIN_TYPES.contains(&name);
         Self {
             name,
-            module: full.and(module.or(Some("builtins"))),
+            module: module.or(is_builtin.then_some("builtins")),
             message: evidence.message,
             traceback: evidence.traceback,
             stage: evidence.stage,

@@ -230,7 +230,7 @@ fn read_task(
         .origin
         .as_ref()
         .map_or_else(|| scenario_key.task.clone(), |origin| format!("{origin}/{}", scenario_key.task));
-    let declared = Steps::read(tree, task.as_ref(), &trials);
+    let declared = Steps::read(tree, task.as_ref(), &trials, jobs);
     let mut trial_episodes: Vec<(&Trial, TrialEpisode)> = Vec::new();
     // Where only names tell trials apart, copies may have another one in their files.
     let mut contents: HashMap<(&str, String), &str> = HashMap::new();

@@ -42,6 +42,7 @@ use self::part_warnings::PartWarnings;
 use self::place::{LOOKED_AT, Place, SCENARIOS, look_at_record, run_key};
 use self::report::ReportFile;
 use crate::format_trait::{Format, Part, PartReader, PlannedScenario, Reading, Report, Sniff, Survey};
+use crate::source_name;
 use files::{ReadError, Tree, file_name, join, parent};
 
 /// The format.
@@ -176,13 +177,6 @@ impl Format for StaminaBench {
     }
 }
 
-/// The name of a folder, and of a zip that of the folder that was zipped: `scenario_3.zip` is scenario 3.
-fn name_of_source(tree: &Tree) -> String {
-    let name = tree.name();
-    let folder = name.strip_suffix(".zip").filter(|folder| tree.is_zip() && !folder.is_empty());
-    folder.map_or_else(|| name.clone(), str::to_owned)
-}
-
 /// Reads the scenarios of a run.
 struct ScenarioReader {
     folder: String,
@@ -195,7 +189,7 @@ impl PartReader for ScenarioReader {
     fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading> {
         let (at, place) = (self.folder.as_str(), &self.place);
         let key = if part.key.is_empty() {
-            if at.is_empty() { name_of_source(tree) } else { file_name(at).to_owned() }
+            if at.is_empty() { source_name::of_folder(tree) } else { file_name(at).to_owned() }
         } else {
             part.key.clone()
         };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use files::Tree;
-use ingest::format_trait::Format;
+use ingest::format_trait::{Format, Report};
 use ingest::formats::harbor::Harbor;
 use model::{ArtifactKind, EndReason};
 use proptest::prelude::*;
@@ -43,6 +43,72 @@ fn damaged_files_are_said_and_nothing_vanishes() {
         assert!(found_messages.contains(&want), "{want:?} in {found_messages:?}");
     }
     assert!(!found_messages.iter().any(|(path, _)| *path == ".sources"));
+}
+
+/// Such a trial is an event of the verifier. The turn at which it is read "not reached" where nothing else of it was left.
+#[test]
+fn a_turn_of_which_nothing_can_be_read_has_a_verdict_that_cannot_be_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let single = dir.path().join("single/job-a");
+    copy(&fixture().join("../world/null-reward/job-a"), &single);
+    let chain = small_job(&dir.path().join("chain"));
+    for (trial, gone) in [
+        (single.join("e__GGGGGG5"), ["verifier/reward.txt", "trial.log"].as_slice()),
+        (chain.join(V1), ["steps/round-3", "steps/round-4", "trial.log"].as_slice()),
+        (chain.join(V2), ["steps", "trial.log"].as_slice()),
+    ] {
+        let text = std::fs::read_to_string(trial.join("result.json")).unwrap();
+        write(&trial.join("result.json"), &text[..text.len() / 2]);
+        for path in gone.iter().map(|name| trial.join(name)) {
+            let removed =
+                if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+            removed.unwrap();
+        }
+    }
+    let read = read(dir.path());
+    for (trial, turns, planned, turn) in
+        [("e__GGGGGG5", "e", Some(1), 1), (V1, "ppen", Some(4), 3), (V2, "ennn", Some(4), 1)]
+    {
+        let episode = read.episode(trial);
+        assert_eq!((letters(episode).as_str(), episode.planned_turns), (turns, planned), "{trial}");
+        assert_eq!(episode.end(), (Some(turn), EndReason::VerifierError), "{trial}");
+        let attempt = &episode.turn(turn).unwrap().attempts[0];
+        assert_eq!(attempt.extra["verdict"], "unreadable", "{trial}");
+        assert!(attempt.tokens.is_unknown() && attempt.cost_usd.is_none(), "{trial}: not 0");
+    }
+}
+
+/// The first trial that told it decided: in a job that has both, a chain was planned as one turn.
+#[test]
+fn an_unreadable_trial_is_of_one_step_where_all_others_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let job = dir.path().join("job");
+    write(&job.join("config.json"), r#"{"job_name": "job", "agents": [{"name": "a"}]}"#);
+    let put_trial = |task: &str, result: &str| {
+        let config = format!(
+            r#"{{"trial_name": "{task}__1", "task": {{"path": "/x/{task}"}}, "agent": {{"name": "a"}}}}"#
+        );
+        write(&job.join(format!("{task}__1/config.json")), &config);
+        write(&job.join(format!("{task}__1/result.json")), result);
+    };
+    put_trial("a", r#"{"verifier_result": {"rewards": {"reward": 1.0}}, "note": NaN}"#);
+    put_trial("b", r#"{"task_name": "b", "verif"#);
+    let stamp_and_turns = || {
+        let tree = Tree::open(dir.path()).unwrap();
+        let survey = Harbor.survey(&tree, "job", &mut Report::default());
+        let part = survey.parts.iter().find(|part| part.key == "b").unwrap();
+        let tree = tree.fork();
+        let readings = Harbor.read(&tree, "job", part, &mut Report::default());
+        // What is wrong with another trial is said with that one.
+        assert!(tree.warnings().is_empty(), "{:?}", tree.warnings());
+        assert_eq!(readings[0].episode.end().1, EndReason::VerifierError);
+        (part.stamp, readings[0].episode.planned_turns)
+    };
+    let (alone, of_one) = stamp_and_turns();
+    put_trial("c", r#"{"step_results": [{"step_name": "one"}, {"step_name": "two"}]}"#);
+    let (beside_a_chain, of_many) = stamp_and_turns();
+    assert_eq!((of_one, of_many), (Some(1), None));
+    assert_ne!(alone, beside_a_chain, "what a part was read by has changed");
 }
 
 #[test]

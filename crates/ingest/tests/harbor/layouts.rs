@@ -6,6 +6,7 @@ use files::Tree;
 use test_folders::copy;
 
 use crate::harbor::{Read, V1, V2, V5, fixture, letters, read, write};
+use crate::hostile_kit::{ZipEntry, files_of, zip};
 
 #[test]
 fn trials_without_a_job_are_read_as_one() {
@@ -142,7 +143,8 @@ fn a_single_trial_can_be_opened_alone() {
     let read = read(&fixture().join("jobs/failures-k1").join(V5));
     assert_eq!(read.runs.len(), 1);
     assert_eq!(read.runs[0].harness.as_deref(), Some("oracle"));
-    let episode = read.episode("");
+    let episode = read.episode(V5);
+    assert_eq!(episode.key, V5);
     assert_eq!((letters(episode).as_str(), episode.planned_turns), ("pf", Some(4)));
 }
 
@@ -301,4 +303,76 @@ fn a_copied_folder_is_no_trial_that_was_planned() {
     assert_eq!(read.episodes.len(), 1);
     let codes = read.codes();
     assert!(codes.contains(&"harbor.trials_missing") && codes.contains(&"part.duplicate"), "{codes:?}");
+}
+
+/// Zips a folder under a name, each file below `folder` in it.
+fn zipped(from: &Path, name: &str, folder: &str) -> PathBuf {
+    let files = files_of(from).into_iter();
+    let entries: Vec<ZipEntry> =
+        files.map(|(path, bytes)| ZipEntry::stored(format!("{folder}{path}"), bytes)).collect();
+    let path = from.parent().unwrap().join(name);
+    std::fs::write(&path, zip(&entries)).unwrap();
+    path
+}
+
+/// The keys of the runs, each with that of its benchmark, and of the episodes.
+fn names(read: &Read) -> [Vec<(&str, &str)>; 2] {
+    let mut runs: Vec<_> = read.runs.iter().map(|r| (r.key.as_str(), r.benchmark.key.as_str())).collect();
+    let mut episodes: Vec<_> = read.episodes.iter().map(|(run, e)| (run.as_str(), e.key.as_str())).collect();
+    runs.sort_unstable();
+    episodes.sort_unstable();
+    [runs, episodes]
+}
+
+/// They were two benchmarks, `evo` and `evo.zip`, and two runs where somebody had renamed the folder of a job.
+#[test]
+fn a_folder_and_its_zips_have_one_benchmark_and_the_same_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let evo = dir.path().join("evo");
+    for task in ["t1", "t2"] {
+        let job = evo.join(task).join("harbor_jobs/m/2026-01-01__10-00-00");
+        write(&job.join("config.json"), r#"{"job_name": "j", "agents": [{"name": "a", "model_name": "m"}]}"#);
+        let trial = job.join(format!("{task}__1"));
+        let config = format!(
+            r#"{{"trial_name": "{task}__1", "task": {{"path": "/x/{task}"}}, "agent": {{"name": "a", "model_name": "m"}}}}"#
+        );
+        write(&trial.join("config.json"), &config);
+        write(&trial.join("result.json"), r#"{"verifier_result": {"rewards": {"reward": 1.0}}}"#);
+    }
+    let renamed = dir.path().join("renamed");
+    copy(&fixture().join("jobs/oracle-k2"), &renamed);
+    let alone = dir.path().join(V5);
+    copy(&fixture().join("jobs/failures-k1").join(V5), &alone);
+    for (folder, name, run, benchmark) in [
+        (evo, "evo".to_owned(), "m/a".to_owned(), "harbor:evo"),
+        (renamed, "renamed".to_owned(), "oracle-k2/oracle".to_owned(), "harbor:tasks"),
+        (alone, V5.to_owned(), format!("{V5}/oracle"), "harbor:tasks"),
+    ] {
+        let of_folder = read(&folder);
+        assert_eq!(names(&of_folder)[0], [(run.as_str(), benchmark)]);
+        for (zip_name, inner) in
+            [(format!("{name}.zip"), String::new()), (format!("{name}.ZIP"), format!("{name}/"))]
+        {
+            let of_zip = read(&zipped(&folder, &zip_name, &inner));
+            assert_eq!(names(&of_zip), names(&of_folder), "{zip_name} with {inner:?}");
+        }
+    }
+}
+
+/// A run of which no trial said its data set was of another benchmark than the others of its job.
+#[test]
+fn the_runs_of_a_job_are_of_one_benchmark() {
+    let dir = tempfile::tempdir().unwrap();
+    let job = dir.path().join("job");
+    write(&job.join("config.json"), r#"{"job_name": "job", "agents": [{"name": "a"}, {"name": "b"}]}"#);
+    for (agent, source) in [("a", r#", "source": "set-a""#), ("b", "")] {
+        let config = format!(
+            r#"{{"trial_name": "t__{agent}", "task": {{"path": "tasks/t"{source}}}, "agent": {{"name": "{agent}"}}}}"#
+        );
+        write(&job.join(format!("t__{agent}/config.json")), &config);
+        let result = r#"{"verifier_result": {"rewards": {"reward": 1.0}}}"#;
+        write(&job.join(format!("t__{agent}/result.json")), result);
+    }
+    let read = read(dir.path());
+    assert_eq!(names(&read)[0], [("job/a", "harbor:set-a"), ("job/b", "harbor:set-a")]);
 }

@@ -57,6 +57,34 @@ fn a_damaged_trajectory_gives_what_came_before_the_damage() {
     }
 }
 
+/// 1 of 1,000 tokens, and 1 of 12.5 seconds, were numbers of an attempt at which the trajectory broke off.
+#[test]
+fn a_number_with_which_a_trajectory_breaks_off_is_unknown() {
+    let folder = copy("turns_from_zero");
+    let path = folder.path().join("scenario_0/trajectory.json");
+    let whole = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_dir_all(folder.path().join("scenario_0/test_results")).unwrap();
+    // The file up to so many bytes of the number of a key.
+    let cut_in = |key: &str, digits: usize| {
+        let at = whole.find(&format!("\"{key}\": ")).unwrap() + key.len() + "\"\": ".len();
+        std::fs::write(&path, &whole[..at + digits]).unwrap();
+        let read = read(folder.path());
+        assert_eq!(read.warning("json.truncated").path, "scenario_0/trajectory.json");
+        read.episodes[0].turns[0].attempts[0].clone()
+    };
+    for digits in 0..="1000".len() {
+        assert_eq!(cut_in("prompt_tokens", digits).tokens.input, None, "{digits}");
+    }
+    for digits in 0..="0.01".len() {
+        let attempt = cut_in("cost", digits);
+        assert_eq!((attempt.tokens.input, attempt.cost_usd), (Some(1000), None), "{digits}");
+    }
+    for digits in 0..="12.5".len() {
+        let attempt = cut_in("duration_s", digits);
+        assert_eq!((attempt.cost_usd, attempt.timing.agent_seconds), (Some(0.01), None), "{digits}");
+    }
+}
+
 #[test]
 fn odd_files_are_warned_of_and_the_rest_is_read() {
     use Verdict::{Failed, Passed};

@@ -11,7 +11,7 @@ use axum::http::{Response, StatusCode};
 use serde_json::{Value, json};
 
 /// An address without a server, at a port that the system assigns to no process.
-pub(crate) const NOBODY: &str = "http://127.0.0.1:9";
+pub(crate) const UNUSED_ADDRESS: &str = "http://127.0.0.1:9";
 
 /// The reply to a call.
 pub(crate) enum Reply {

@@ -46,12 +46,12 @@ fn packed(files: &[HomeFile]) -> PackedFiles {
     let _ = packed.folder(home, true);
     let mut made = BTreeSet::new();
     for file in files {
-        let mut at = home.to_owned();
+        let mut folder = home.to_owned();
         let parts: Vec<&str> = file.path.split('/').collect();
         for part in parts.iter().take(parts.len().saturating_sub(1)) {
-            at = files::join(&at, part);
-            if made.insert(at.clone()) {
-                let _ = packed.folder(&at, true);
+            folder = files::join(&folder, part);
+            if made.insert(folder.clone()) {
+                let _ = packed.folder(&folder, true);
             }
         }
         let _ = packed.file(&files::join(home, &file.path), file.text.as_bytes());

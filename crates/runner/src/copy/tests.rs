@@ -112,7 +112,7 @@ fn deep_folders_of_many_episodes_do_not_use_up_the_open_files() {
         }
     });
     // Three for each folder on the way of one, and for the upper ones of the others; other tests have some as well.
-    let bound = 3 * (250 + EPISODES * DEEP as usize) + 300;
+    let bound = 3 * (250 + EPISODES * DEEP_LEVEL as usize) + 300;
     assert!(most - before.min(most) < bound, "{most} of at most {bound}");
     for n in 0..EPISODES {
         remove(&room.path().join(format!("to{n}"))).unwrap();
@@ -132,7 +132,7 @@ fn a_folder_deeper_than_any_path_is_copied_in_part_and_removed() {
         at = openat(&at, c"deeper", flags, Mode::empty()).unwrap();
     }
     let copied = copy(&from, &room.path().join("to"), Bounds::ALL).unwrap();
-    assert_eq!((copied.entries, copied.left_out), (u64::from(DEEPEST), 1));
+    assert_eq!((copied.entries, copied.left_out), (u64::from(DEEPEST_LEVEL), 1));
     remove(&from).unwrap();
     assert!(!from.exists());
     assert_eq!(fs::read_dir(room.path()).unwrap().count(), 1, "nothing is left beside it");

@@ -9,7 +9,7 @@ use model::EndReason;
 use sandbox::SandboxError;
 
 use super::file::StepFile;
-use super::in_container::{ORDER, StepFailure, whole};
+use super::in_container::{ORDER, StepFailure, whole_seconds};
 use super::snapshot::StateBeforeStep;
 use super::trial::Trial;
 use crate::live::Phase;
@@ -60,7 +60,7 @@ impl Trial<'_> {
         env.extend(self.variables(&self.file.solution_env)?);
         let seconds = step.agent_seconds.unwrap_or(self.context.settings.limits.seconds as f64);
         let script = "exec 2>&1; /solution/solve.sh".to_owned();
-        let end = self.command(script, step.agent_user.as_deref(), &env, whole(seconds)).await?;
+        let end = self.command(script, step.agent_user.as_deref(), &env, whole_seconds(seconds)).await?;
         if end.exit.timed_out {
             let message = format!("it took longer than {seconds} seconds");
             return Err(StepFailure::Ended(EndReason::Environment, "AgentTimeoutError", message));

@@ -46,7 +46,7 @@ impl AttemptStart {
 
 impl Trial<'_> {
     /// Plays the attempts at a step that are left, from `first` on. `before` is its snapshot where it was made already.
-    pub(super) async fn whole_step(
+    pub(super) async fn play_step_attempts(
         &mut self,
         step: &StepFile,
         number: u32,
@@ -72,7 +72,7 @@ impl Trial<'_> {
             let begun = if let Some(begun) = first_begun.take() {
                 begun
             } else {
-                if let Some(ended) = self.held().await {
+                if let Some(ended) = self.wait_while_paused().await {
                     return Ok(AfterStep::Ended(ended));
                 }
                 AttemptStart::now()
@@ -145,7 +145,7 @@ impl Trial<'_> {
         let (number, attempt) = (self.number, self.attempt);
         let is_broken = played.is_over;
         let has_no_reward = played.raised.is_some() && played.rewards.is_none();
-        let is_below = reward::below(&step.min_reward, played.rewards.as_ref()).is_some();
+        let is_below = reward::first_key_below(&step.min_reward, played.rewards.as_ref()).is_some();
         let verifier_output = self.verifier_output(&played);
         let spent_budget = played.call.as_ref().and_then(|call| call.spent_budget.clone());
         let mut record = self.record(step, number, played, started, started_at).await?;

@@ -10,12 +10,12 @@ use model::EndReason;
 use sandbox::{Containers, OpenTask, SandboxError, TaskCommand};
 
 use super::in_container::{ORDER, StepFailure, blamed};
-use super::trial::{Trial, not_open};
+use super::trial::{Trial, not_open_error};
 use crate::live::Phase;
 use crate::settings::TaskBackground;
 
 /// How long a restarted container may take to end on its own.
-const SETTLED: Duration = Duration::from_millis(500);
+const SETTLE_TIME: Duration = Duration::from_millis(500);
 
 impl Trial<'_> {
     /// Ends whatever still runs in the container, where the settings ask for it: what an agent has left in the background
@@ -26,7 +26,7 @@ impl Trial<'_> {
             return Ok(());
         }
         self.status.phase(Phase::Testing, "processes of the agent are ended");
-        let container = self.container.as_mut().ok_or_else(not_open)?;
+        let container = self.container.as_mut().ok_or_else(not_open_error)?;
         let restarted = match container.restart().await {
             Ok(()) => self.runs(self.container()?).await,
             Err(error) => Err(error),
@@ -68,7 +68,7 @@ impl Trial<'_> {
         if end.exit.stopped || end.exit.disk_full {
             return Ok(true);
         }
-        tokio::time::sleep(SETTLED).await;
+        tokio::time::sleep(SETTLE_TIME).await;
         Ok(end.exit.code == Some(0) && container.is_running().await?)
     }
 
@@ -81,8 +81,8 @@ impl Trial<'_> {
         kind: &'static str,
         message: String,
     ) -> Result<StepFailure, SandboxError> {
-        let has_way = self.container()?.has_way().await?;
-        Ok(if has_way && self.untouched_restarts().await? {
+        let has_running_relay = self.container()?.has_running_relay().await?;
+        Ok(if has_running_relay && self.untouched_restarts().await? {
             StepFailure::Ended(blamed(self.was_played, of_player), kind, message)
         } else {
             StepFailure::Ended(EndReason::Environment, "EnvironmentError", message)
@@ -103,7 +103,7 @@ impl Trial<'_> {
         };
         match engine.open_task(container_settings).await {
             Ok(container) => self.container = Some(container),
-            Err(error) => return not_gone(error),
+            Err(error) => return false_unless_gone(error),
         }
         self.restarts().await
     }
@@ -114,9 +114,9 @@ impl Trial<'_> {
         match self.runs(self.container()?).await {
             Ok(true) if self.is_ready().await? => {}
             Ok(_) => return Ok(false),
-            Err(error) => return not_gone(error),
+            Err(error) => return false_unless_gone(error),
         }
-        let container = self.container.as_mut().ok_or_else(not_open)?;
+        let container = self.container.as_mut().ok_or_else(not_open_error)?;
         let restarted = match container.restart().await {
             Ok(()) => self.runs(self.container()?).await,
             Err(error) => Err(error),
@@ -124,7 +124,7 @@ impl Trial<'_> {
         match restarted {
             Ok(true) => self.is_ready().await,
             Ok(false) => Ok(false),
-            Err(error) => not_gone(error),
+            Err(error) => false_unless_gone(error),
         }
     }
 
@@ -134,13 +134,13 @@ impl Trial<'_> {
         match self.healthy(health, None).await {
             Ok(()) => Ok(true),
             Err(StepFailure::Ended(..)) => Ok(false),
-            Err(StepFailure::Engine(error)) => not_gone(error),
+            Err(StepFailure::Engine(error)) => false_unless_gone(error),
         }
     }
 }
 
 /// False for an error of the engine, unless it is gone: that says nothing of a container.
-pub(super) fn not_gone(error: SandboxError) -> Result<bool, SandboxError> {
+pub(super) fn false_unless_gone(error: SandboxError) -> Result<bool, SandboxError> {
     match error {
         SandboxError::Engine { is_gone: true, .. } => Err(error),
         error => {

@@ -9,7 +9,7 @@ use sandbox::{OpenTask, SandboxError, TaskCommand};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::file::StepFile;
-use super::in_container::{StepFailure, blamed, end_of_output, whole};
+use super::in_container::{StepFailure, blamed, end_of_output, whole_seconds};
 use super::played::{CallResult, StepResult};
 use super::task::HeldSolution;
 use super::trial::Trial;
@@ -18,7 +18,7 @@ use crate::attempt::{judge, session_id};
 use crate::bill::bill;
 use crate::live::Phase;
 use crate::record::{Exception, exception};
-use crate::repeat::with_words;
+use crate::repeat::cause_with_message;
 use crate::run_context::Ending;
 use crate::settings::{EndpointSettings, TaskSession};
 use crate::unrecorded::Unrecorded;
@@ -42,7 +42,7 @@ impl Trial<'_> {
         // Held until the call is over, as the solution is.
         let (simulated, _held) = self.simulated(step).await?;
         let allowed = self.context.settings.limits.seconds;
-        let seconds = step.agent_seconds.map_or(allowed, whole);
+        let seconds = step.agent_seconds.map_or(allowed, whole_seconds);
         self.known.spent = self.context.spent_of(&self.status, &self.owner.episode).await;
         let is_first = !self.was_played;
         self.was_played = true;
@@ -192,7 +192,7 @@ impl Trial<'_> {
         match fault {
             Unrecorded::Endpoint(cause) => StepFailure::Ended(EndReason::Endpoint, "EndpointError", cause),
             Unrecorded::Unanswered { cause, message, is_unasked } => {
-                let message = with_words(cause, message, self.context.harness.title());
+                let message = cause_with_message(cause, message, self.context.harness.title());
                 if is_unasked {
                     // Its harness ended before it asked a model, and nobody has worked in this container.
                     return StepFailure::Ended(EndReason::Environment, "HarnessError", message);

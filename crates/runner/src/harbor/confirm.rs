@@ -15,7 +15,7 @@ use std::time::Duration;
 use model::{EndReason, case_lines};
 use sandbox::{Containers, SandboxError, Shares};
 
-use super::background::not_gone;
+use super::background::false_unless_gone;
 use super::file::StepFile;
 use super::in_container::{StepFailure, blamed};
 use super::played::{StepResult, WithoutProcesses};
@@ -23,12 +23,12 @@ use super::player::Player;
 use super::recorded::case_counts;
 use super::reward;
 use super::snapshot::ends_run;
-use super::trial::{Trial, not_open};
+use super::trial::{Trial, not_open_error};
 use crate::live::Phase;
 use crate::settings::TaskBackground;
 
 /// How long processes that were just ended may take to be gone.
-const SETTLED: Duration = Duration::from_millis(500);
+const SETTLE_TIME: Duration = Duration::from_millis(500);
 /// The name of the file that no snapshot for a verification is kept by: it tells their names from those of a resume.
 const NOT_KEPT: &str = "verified";
 
@@ -72,15 +72,15 @@ impl Trial<'_> {
     }
 
     async fn has_left_processes(&self) -> Result<bool, SandboxError> {
-        if !self.others_run().await? {
+        if !self.has_new_processes().await? {
             return Ok(false);
         }
-        tokio::time::sleep(SETTLED).await;
-        self.others_run().await
+        tokio::time::sleep(SETTLE_TIME).await;
+        self.has_new_processes().await
     }
 
     /// Whether processes run that were not there before a player worked. Where the engine cannot tell, they may.
-    async fn others_run(&self) -> Result<bool, SandboxError> {
+    async fn has_new_processes(&self) -> Result<bool, SandboxError> {
         let running = self.container()?.processes().await?;
         let own = self.own_processes.as_ref();
         Ok(running.is_none_or(|running| own.is_none_or(|own| !running.is_subset(own))))
@@ -116,8 +116,8 @@ impl Trial<'_> {
         let raised = played.raised.clone();
         let is_root = self.container()?.is_root(step.verifier_user.as_deref());
         let first = if is_root { Shares::NetworkAndProcesses } else { Shares::Network };
-        let mut seconds = Seconds::default();
-        let early = Box::pin(self.verified_beside(step, image, first)).await?;
+        let mut seconds = Rechecks::default();
+        let early = Box::pin(self.verify_in_second(step, image, first)).await?;
         self.verify(step, played).await?;
         let mut decides = seconds.add(first, early, played);
         // Without a verdict there is none to confirm. One out of reach counts: processes may make the first unreadable.
@@ -129,7 +129,7 @@ impl Trial<'_> {
             if self.stop.is_cancelled() || decides.is_some() {
                 break;
             }
-            let second = Box::pin(self.verified_beside(step, image, shares)).await?;
+            let second = Box::pin(self.verify_in_second(step, image, shares)).await?;
             decides = seconds.add(shares, second, played);
         }
         if self.stop.is_cancelled() {
@@ -146,7 +146,7 @@ impl Trial<'_> {
             played.leave_unconfirmed(&lost.reason);
             return Ok(());
         }
-        let second = seconds.best.or_else(|| lost.map(|lost| self.lost_to_player(&lost)));
+        let second = seconds.best.or_else(|| lost.map(|lost| self.result_lost_to_player(&lost)));
         if let Some(second) = second.filter(|_| !self.stop.is_cancelled()) {
             played.raised = raised;
             played.replace_verdict(second);
@@ -155,7 +155,7 @@ impl Trial<'_> {
     }
 
     /// What an attempt comes to whose player has brought about that no second container of its files works.
-    fn lost_to_player(&self, lost: &FailedVerification) -> StepResult {
+    fn result_lost_to_player(&self, lost: &FailedVerification) -> StepResult {
         let message = format!(
             "processes were left, and a second container of the same files does not work, which one of the task does: {}",
             lost.reason
@@ -166,21 +166,21 @@ impl Trial<'_> {
     }
 
     /// What the verifier comes to in a second container. Errors are those that end a run.
-    async fn verified_beside(
+    async fn verify_in_second(
         &mut self,
         step: &StepFile,
         image: &str,
         shares: Shares,
-    ) -> Result<Second, StepFailure> {
+    ) -> Result<Recheck, StepFailure> {
         self.status.phase(Phase::Testing, "the verifier runs out of reach of processes of the agent");
-        let container_settings = self.container_settings.clone().ok_or_else(not_open)?;
-        let container = self.container.take().ok_or_else(not_open)?;
-        let mut second = Second::default();
-        let verified = match container.beside(&container_settings, image, shares).await {
-            Ok(beside) => {
-                self.container = Some(beside);
+        let container_settings = self.container_settings.clone().ok_or_else(not_open_error)?;
+        let container = self.container.take().ok_or_else(not_open_error)?;
+        let mut second = Recheck::default();
+        let verified = match container.open_second(&container_settings, image, shares).await {
+            Ok(second_container) => {
+                self.container = Some(second_container);
                 let verified = self.verify_once_ready(step, &mut second).await;
-                self.close_beside().await;
+                self.close_second().await;
                 verified
             }
             Err(error) => Err(StepFailure::Engine(error)),
@@ -213,7 +213,7 @@ impl Trial<'_> {
 
     /// Runs the verifier once what the image starts is ready, or is not by the rules of its health check: a player may have had to
     /// change what that asks for.
-    async fn verify_once_ready(&mut self, step: &StepFile, second: &mut Second) -> Result<(), StepFailure> {
+    async fn verify_once_ready(&mut self, step: &StepFile, second: &mut Recheck) -> Result<(), StepFailure> {
         let file = self.file;
         if let Some(health) = &file.health {
             match self.healthy(health, None).await {
@@ -230,33 +230,35 @@ impl Trial<'_> {
     /// Whether a second container that does not work is the player's doing: the way to the gateway is there, and a container of the
     /// task in which nobody has worked can be started twice. It shares nothing with that of the trial, whose processes do not reach it.
     async fn can_start_twice(&mut self) -> Result<bool, SandboxError> {
-        let has_way = match self.container()?.has_way().await {
-            Ok(has_way) => has_way,
-            Err(error) => not_gone(error)?,
+        let has_running_relay = match self.container()?.has_running_relay().await {
+            Ok(has_running_relay) => has_running_relay,
+            Err(error) => false_unless_gone(error)?,
         };
-        if !has_way {
+        if !has_running_relay {
             return Ok(false);
         }
-        let container_settings = self.container_settings.clone().ok_or_else(not_open)?;
-        let container = self.container.take().ok_or_else(not_open)?;
-        let restarts =
-            match container.beside(&container_settings, &container_settings.image, Shares::Nothing).await {
-                Ok(untouched) => {
-                    self.container = Some(untouched);
-                    let restarts = self.restarts().await;
-                    self.close_beside().await;
-                    restarts
-                }
-                Err(error) => not_gone(error),
-            };
+        let container_settings = self.container_settings.clone().ok_or_else(not_open_error)?;
+        let container = self.container.take().ok_or_else(not_open_error)?;
+        let restarts = match container
+            .open_second(&container_settings, &container_settings.image, Shares::Nothing)
+            .await
+        {
+            Ok(untouched) => {
+                self.container = Some(untouched);
+                let restarts = self.restarts().await;
+                self.close_second().await;
+                restarts
+            }
+            Err(error) => false_unless_gone(error),
+        };
         self.container = Some(container);
         restarts
     }
 
     /// Closes a second container, which stands in the place of the trial's. One that stays goes with the run.
-    async fn close_beside(&mut self) {
-        if let Some(beside) = self.container.take()
-            && let Err(error) = beside.close().await
+    async fn close_second(&mut self) {
+        if let Some(second_container) = self.container.take()
+            && let Err(error) = second_container.close().await
         {
             tracing::warn!(%error, "the container of a second verification could not be removed");
         }
@@ -275,14 +277,14 @@ impl Trial<'_> {
 
 /// What came of the verifier in a second container.
 #[derive(Default)]
-struct Second {
+struct Recheck {
     /// What it came to, if it ran to its end.
     played: Option<StepResult>,
     /// Why that says nothing of the work of a player.
     lost: Option<FailedVerification>,
 }
 
-impl Second {
+impl Recheck {
     fn lose(&mut self, reason: String, is_ours: bool) {
         self.lost.get_or_insert(FailedVerification { reason, is_ours });
     }
@@ -306,7 +308,7 @@ enum VerificationDecision {
 
 /// What all second verifications came to.
 #[derive(Default)]
-struct Seconds {
+struct Rechecks {
     best: Option<StepResult>,
     /// Whether one of them was carried out where servers that run are found.
     is_sound: bool,
@@ -314,9 +316,9 @@ struct Seconds {
     lost: Option<FailedVerification>,
 }
 
-impl Seconds {
+impl Rechecks {
     /// Adds one. `first` is what the verifier came to in the container of the trial.
-    fn add(&mut self, shares: Shares, second: Second, first: &StepResult) -> Option<VerificationDecision> {
+    fn add(&mut self, shares: Shares, second: Recheck, first: &StepResult) -> Option<VerificationDecision> {
         self.is_sound |= shares != Shares::Nothing && second.lost.is_none();
         if let Some(lost) = second.lost {
             self.lost.get_or_insert(lost);
@@ -404,12 +406,12 @@ mod tests {
         assert!(!is_same(&played(Some(0.0), &summary(2)), &played(Some(0.0), &summary(1))), "forged cases");
     }
 
-    fn second(reward: Option<f64>) -> Second {
-        Second { played: Some(played(reward, "")), lost: None }
+    fn second(reward: Option<f64>) -> Recheck {
+        Recheck { played: Some(played(reward, "")), lost: None }
     }
 
-    fn lost(played: Option<StepResult>) -> Second {
-        let mut second = Second { played, lost: None };
+    fn lost_second(played: Option<StepResult>) -> Recheck {
+        let mut second = Recheck { played, lost: None };
         second.lose("it does not start".to_owned(), false);
         second
     }
@@ -419,33 +421,33 @@ mod tests {
     fn what_cannot_be_verified_again_is_told_from_what_fails_there() {
         let first = played(Some(1.0), "");
         // One that ran where servers are found is believed, whatever became of the others.
-        let mut seconds = Seconds::default();
+        let mut seconds = Rechecks::default();
         assert_eq!(seconds.add(Shares::NetworkAndProcesses, second(Some(0.0)), &first), None);
-        assert_eq!(seconds.add(Shares::Network, lost(None), &first), None);
+        assert_eq!(seconds.add(Shares::Network, lost_second(None), &first), None);
         assert!(seconds.is_sound && seconds.best.is_some());
         // Where only one without a network ran, a server may be what it misses.
-        let mut seconds = Seconds::default();
-        assert_eq!(seconds.add(Shares::Network, lost(None), &first), None);
+        let mut seconds = Rechecks::default();
+        assert_eq!(seconds.add(Shares::Network, lost_second(None), &first), None);
         assert_eq!(seconds.add(Shares::Nothing, second(Some(0.0)), &first), None);
         assert!(!seconds.is_sound && seconds.lost.is_some());
         // What ran although its image was not ready fails for nothing, and passes for good.
-        let mut seconds = Seconds::default();
-        assert_eq!(seconds.add(Shares::Network, lost(Some(played(Some(0.0), ""))), &first), None);
+        let mut seconds = Rechecks::default();
+        assert_eq!(seconds.add(Shares::Network, lost_second(Some(played(Some(0.0), ""))), &first), None);
         assert!(!seconds.is_sound);
-        let confirms = lost(Some(played(Some(1.0), "")));
+        let confirms = lost_second(Some(played(Some(1.0), "")));
         assert_eq!(seconds.add(Shares::Nothing, confirms, &first), Some(VerificationDecision::Confirmed));
     }
 
     #[test]
     fn a_pass_out_of_reach_of_processes_counts_where_the_verifier_fails_after_it() {
         for first in [played(Some(0.0), ""), played(None, "")] {
-            let mut seconds = Seconds::default();
+            let mut seconds = Rechecks::default();
             assert_eq!(
                 seconds.add(Shares::Network, second(Some(1.0)), &first),
                 Some(VerificationDecision::Passed)
             );
         }
-        let mut seconds = Seconds::default();
+        let mut seconds = Rechecks::default();
         assert_eq!(seconds.add(Shares::Network, second(None), &played(None, "")), None);
     }
 
@@ -481,8 +483,8 @@ mod tests {
         assert!(kept.contains(&("verifier/reward.txt", b"honest")), "{kept:?}");
         assert!(!kept.contains(&("verifier/reward.txt", b"rewritten")), "{kept:?}");
         assert!(kept.contains(&("artifacts/log", b"rewritten")), "what the player left stays: {kept:?}");
-        let Some(WithoutProcesses::Other(with)) = first.without_processes else { panic!("it was replaced") };
-        assert_eq!(reward::decisive(&with), Some(1.0));
+        let Some(WithoutProcesses::Other(found)) = first.without_processes else { panic!("it was replaced") };
+        assert_eq!(reward::decisive(&found), Some(1.0));
         // Without a verdict there is none, whatever the first said.
         let mut none = played(Some(1.0), "");
         let mut second = played(None, "");

@@ -65,13 +65,13 @@ impl Trial<'_> {
 
     /// It is not played: what is recorded of it stays as it is. One that a budget keeps from being continued is over.
     pub(super) async fn stay(&mut self, ended: StepsEnd) -> Result<EpisodeEnd, RunError> {
-        self.status.rest();
+        self.status.stop_clocks();
         let is_over = self.trajectory.end.finished_at.is_some();
         match ended {
             StepsEnd::Finished(reason, exception) if !is_over => self.end_trial(reason, exception).await,
             StepsEnd::Finished(..) => {
                 keep_score(self.context, self.planned, &self.trajectory);
-                reopen::show_over(&self.status, self.planned, &self.trajectory);
+                reopen::show_finished(&self.status, self.planned, &self.trajectory);
                 let folders = self.folders.clone();
                 blocking(move || {
                     reopen::close(&folders, false);
@@ -103,7 +103,7 @@ impl Trial<'_> {
         kill_points::point("trial about to end");
         self.write()?;
         kill_points::point("trial ended");
-        self.status.rest();
+        self.status.stop_clocks();
         self.status.set(|shown| {
             shown.phase = Phase::Over;
             shown.end_reason = Some(reason);
@@ -115,7 +115,7 @@ impl Trial<'_> {
 
     /// The run ends before the trial does: its trajectory says why, until a resume retries it.
     pub(super) fn leave(&mut self) -> Result<EpisodeEnd, RunError> {
-        self.status.rest();
+        self.status.stop_clocks();
         self.status.set(|shown| {
             shown.phase = Phase::Queued;
             shown.now = None;

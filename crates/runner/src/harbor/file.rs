@@ -13,7 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
 use self::raw::{NameOrNumber, Raw, RawArtifact, RawEnvironment, RawHealth, RawPhase, RawReward, RawStep};
-use self::values::{LEAST_CPUS, LEAST_MEMORY_MB, at_least, check_name, name_key, seconds, size, variables};
+use self::values::{
+    LEAST_CPUS, LEAST_MEMORY_MB, check_least, check_name, name_key, seconds, size, variables,
+};
 
 /// Seconds of a verifier where its step says nothing. What `[verifier]` of the task says is not used for steps.
 const VERIFIER_SECONDS: f64 = 600.0;
@@ -168,7 +170,7 @@ pub(super) fn read(text: &str) -> Result<ParsedTask, String> {
             environment.build_timeout_sec.unwrap_or(600.0),
         )?
         .ceil() as u64,
-        cpus: at_least("environment.cpus", LEAST_CPUS, environment.cpus)?,
+        cpus: check_least("environment.cpus", LEAST_CPUS, environment.cpus)?,
         memory_mb: size("memory", LEAST_MEMORY_MB, environment.memory_mb, environment.memory)?,
         storage_mb: size("storage", 1, environment.storage_mb, environment.storage)?,
         workdir: environment.workdir.filter(|folder| !folder.is_empty()),
@@ -306,22 +308,22 @@ impl Common<'_> {
     }
 
     fn step(&self, mut raw: RawStep, met: &mut ReadingNotes) -> Result<StepFile, String> {
-        let at = format!("steps.{}.", raw.name);
+        let prefix = format!("steps.{}.", raw.name);
         let continues_session = raw.other.get(ONE_SESSION).and_then(Value::as_bool);
         if continues_session.is_some() {
             raw.other.remove(ONE_SESSION);
         }
-        met.keys(&at, &raw.other);
-        met.phase(&format!("{at}agent"), &raw.agent);
-        met.agent_env(&format!("{at}agent"), &raw.agent);
-        met.phase(&format!("{at}verifier"), &raw.verifier);
+        met.keys(&prefix, &raw.other);
+        met.phase(&format!("{prefix}agent"), &raw.agent);
+        met.agent_env(&format!("{prefix}agent"), &raw.agent);
+        met.phase(&format!("{prefix}verifier"), &raw.verifier);
         let min_reward = match raw.min_reward {
             None => BTreeMap::new(),
             Some(RawReward::Number(least)) => BTreeMap::from([("reward".to_owned(), least)]),
             Some(RawReward::Keyed(least)) => least,
         };
         if min_reward.values().any(|least| least.is_nan()) {
-            return Err(format!("{at}min_reward is not a number"));
+            return Err(format!("{prefix}min_reward is not a number"));
         }
         let agent_seconds = raw.agent.timeout_sec.or(self.agent.timeout_sec);
         let mut env = self.verifier.env.clone();
@@ -332,17 +334,17 @@ impl Common<'_> {
         }
         Ok(StepFile {
             agent_seconds: agent_seconds
-                .map(|value| seconds(&format!("{at}agent.timeout_sec"), value))
+                .map(|value| seconds(&format!("{prefix}agent.timeout_sec"), value))
                 .transpose()?,
             agent_user: raw.agent.user.or_else(|| self.agent.user.clone()).map(String::from),
             verifier_seconds: seconds(
-                &format!("{at}verifier.timeout_sec"),
+                &format!("{prefix}verifier.timeout_sec"),
                 raw.verifier.timeout_sec.unwrap_or(VERIFIER_SECONDS),
             )?,
             verifier_user: raw.verifier.user.or_else(|| self.verifier.user.clone()).map(String::from),
-            verifier_env: variables(&format!("{at}verifier.env"), env)?,
+            verifier_env: variables(&format!("{prefix}verifier.env"), env)?,
             min_reward,
-            health: raw.healthcheck.map(|raw| health(&at, raw, met)).transpose()?,
+            health: raw.healthcheck.map(|raw| health(&prefix, raw, met)).transpose()?,
             artifacts,
             continues_session,
             name: raw.name,
@@ -387,10 +389,10 @@ fn raw_destination(raw: &RawArtifact) -> Option<&str> {
     }
 }
 
-fn health(at: &str, raw: RawHealth, met: &mut ReadingNotes) -> Result<Health, String> {
-    met.keys(&format!("{at}healthcheck."), &raw.other);
+fn health(prefix: &str, raw: RawHealth, met: &mut ReadingNotes) -> Result<Health, String> {
+    met.keys(&format!("{prefix}healthcheck."), &raw.other);
     let seconds_of = |name: &str, value: Option<f64>, default: f64| {
-        seconds(&format!("{at}healthcheck.{name}"), value.unwrap_or(default))
+        seconds(&format!("{prefix}healthcheck.{name}"), value.unwrap_or(default))
     };
     Ok(Health {
         interval: seconds_of("interval_sec", raw.interval_sec, 5.0)?,

@@ -53,8 +53,8 @@ impl Trial<'_> {
         let (tasks, folder, to) = (self.tasks.clone(), folder.to_owned(), to.to_owned());
         let packed = tokio::task::spawn_blocking(move || {
             let mut packed = PackedFiles::changed_now();
-            let whole = if to.is_empty() { Ok(()) } else { packed.folder(&to, false) };
-            whole.map_err(|error| error.to_string())?;
+            let added = if to.is_empty() { Ok(()) } else { packed.folder(&to, false) };
+            added.map_err(|error| error.to_string())?;
             archives::folder(&tasks.tree, &folder, &to, &mut packed).map(|()| packed)
         });
         let packed = packed.await.map_err(|panicked| panicked.to_string()).and_then(|packed| packed);
@@ -106,7 +106,7 @@ impl Trial<'_> {
         let mut failures = 0;
         loop {
             let is_starting = began.elapsed().as_secs_f64() < health.start_period;
-            let end = self.command(health.command.clone(), user, &[], whole(health.timeout)).await?;
+            let end = self.command(health.command.clone(), user, &[], whole_seconds(health.timeout)).await?;
             if end.exit.code == Some(0) || end.exit.stopped {
                 return Ok(());
             }
@@ -151,7 +151,7 @@ pub(super) fn blamed(was_played: bool, of_player: EndReason) -> EndReason {
 }
 
 /// Seconds, rounded up.
-pub(super) fn whole(seconds: f64) -> u64 {
+pub(super) fn whole_seconds(seconds: f64) -> u64 {
     seconds.ceil().max(1.0) as u64
 }
 
@@ -178,6 +178,6 @@ mod tests {
 
     #[test]
     fn seconds_are_rounded_up() {
-        assert_eq!((whole(0.2), whole(5.0), whole(5.1)), (1, 5, 6));
+        assert_eq!((whole_seconds(0.2), whole_seconds(5.0), whole_seconds(5.1)), (1, 5, 6));
     }
 }

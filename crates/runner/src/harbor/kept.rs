@@ -76,7 +76,7 @@ impl Record {
     }
 
     /// The snapshot before a step.
-    fn before(&self, step: u32) -> Option<&KeptTrial> {
+    fn snapshot_before(&self, step: u32) -> Option<&KeptTrial> {
         let next = self.next.as_ref().map(|next| &next.kept);
         [Some(&self.current), next].into_iter().flatten().find(|kept| kept.step == step)
     }
@@ -191,7 +191,7 @@ pub(super) fn continuation(record: Option<Record>, progress: Progress, rules: Ru
     places
         .into_iter()
         .flatten()
-        .find_map(|(step, attempt)| Some((record.before(step)?.clone(), attempt)))
+        .find_map(|(step, attempt)| Some((record.snapshot_before(step)?.clone(), attempt)))
         .map_or(Continuation::FirstStep(OTHER), |(kept, attempt)| {
             Continuation::Snapshot(Box::new(kept), attempt)
         })
@@ -241,7 +241,7 @@ mod tests {
     }
 
     /// Where a trial continues: step and attempt; `None` = it is over.
-    fn place(
+    fn resume_place(
         rules: Rules,
         record: Option<Record>,
         trajectory: &mut Trajectory,
@@ -262,11 +262,11 @@ mod tests {
     fn a_trial_continues_where_its_trajectory_and_its_snapshot_agree() {
         const FAILED: Option<EndReason> = Some(EndReason::TestsFailed);
         let place_of = |record, step, ends: &[Option<EndReason>]| {
-            place(RULES, Some(record), &mut trajectory(step, ends))
+            resume_place(RULES, Some(record), &mut trajectory(step, ends))
         };
         let mut nothing = Trajectory::new(Path::new("/nowhere"), "scenario_0", 3, 2);
         assert_eq!(
-            place(RULES, Some(record(1, None)), &mut nothing),
+            resume_place(RULES, Some(record(1, None)), &mut nothing),
             Ok(Some((1, 1))),
             "in its first attempt"
         );
@@ -281,8 +281,12 @@ mod tests {
         // Nothing was kept of this step.
         assert_eq!(place_of(record(1, None), 3, &[FAILED]), Err(OTHER));
         assert_eq!(place_of(record(1, None), 3, &[None]), Ok(None), "the last one passed");
-        assert_eq!(place(RULES, None, &mut trajectory(2, &[FAILED])), Err(NONE_KEPT));
-        assert_eq!(place(RULES, None, &mut trajectory(2, &[FAILED, FAILED])), Ok(None), "over all the same");
+        assert_eq!(resume_place(RULES, None, &mut trajectory(2, &[FAILED])), Err(NONE_KEPT));
+        assert_eq!(
+            resume_place(RULES, None, &mut trajectory(2, &[FAILED, FAILED])),
+            Ok(None),
+            "over all the same"
+        );
     }
 
     #[test]
@@ -290,21 +294,21 @@ mod tests {
         const FAILED: Option<EndReason> = Some(EndReason::TestsFailed);
         let chain = Rules { fail_stop: false, ..RULES };
         let mut passed = trajectory(2, &[FAILED, None]);
-        assert_eq!(place(chain, Some(record(2, None)), &mut passed), Ok(Some((2, 2))));
+        assert_eq!(resume_place(chain, Some(record(2, None)), &mut passed), Ok(Some((2, 2))));
         assert_eq!(passed.last(), Some((2, 1)), "only the attempt that decided the step is retried");
         let mut failed = trajectory(2, &[FAILED, FAILED]);
-        assert_eq!(place(chain, Some(record(2, None)), &mut failed), Ok(Some((2, 2))));
+        assert_eq!(resume_place(chain, Some(record(2, None)), &mut failed), Ok(Some((2, 2))));
         assert_eq!(failed.last(), Some((2, 1)));
         let mut first = trajectory(2, &[None]);
-        assert_eq!(place(RULES, Some(record(2, None)), &mut first), Ok(Some((2, 1))));
+        assert_eq!(resume_place(RULES, Some(record(2, None)), &mut first), Ok(Some((2, 1))));
         assert_eq!((first.last(), first.current.unwrap().turn), (None, 2));
         // Where the next step was kept all attempts count, and so they do where only a solution is to be executed.
         let mut kept = trajectory(2, &[FAILED, None]);
-        assert_eq!(place(chain, Some(record(2, Some(2))), &mut kept), Ok(Some((3, 1))));
+        assert_eq!(resume_place(chain, Some(record(2, Some(2))), &mut kept), Ok(Some((3, 1))));
         assert_eq!(kept.last(), Some((2, 2)));
         let alone = Rules { plays_alone: true, ..chain };
         let mut by_itself = trajectory(2, &[None]);
-        assert_eq!(place(alone, Some(record(2, None)), &mut by_itself), Ok(Some((2, 3))));
+        assert_eq!(resume_place(alone, Some(record(2, None)), &mut by_itself), Ok(Some((2, 3))));
         assert_eq!(by_itself.last(), Some((2, 1)));
     }
 
@@ -313,21 +317,21 @@ mod tests {
         const FAILED: Option<EndReason> = Some(EndReason::TestsFailed);
         let ours = Rules { fail_stop: false, continues: true, attempts: 3, ..RULES };
         let mut between = trajectory(2, &[FAILED, FAILED]);
-        assert_eq!(place(ours, Some(record(2, None)), &mut between), Ok(Some((2, 1))));
+        assert_eq!(resume_place(ours, Some(record(2, None)), &mut between), Ok(Some((2, 1))));
         assert_eq!((between.last(), between.current.unwrap().turn), (None, 2), "none of them counts");
         // One that the endpoint has ended is taken back, and with it those that it built on.
         let mut outside = trajectory(2, &[FAILED, Some(EndReason::Endpoint)]);
-        assert_eq!(place(ours, Some(record(2, None)), &mut outside), Ok(Some((2, 1))));
+        assert_eq!(resume_place(ours, Some(record(2, None)), &mut outside), Ok(Some((2, 1))));
         assert_eq!(outside.last(), None);
         // A step that is decided stays: its container was kept after it.
         let mut decided = trajectory(2, &[FAILED, None]);
-        assert_eq!(place(ours, Some(record(2, Some(2))), &mut decided), Ok(Some((3, 1))));
+        assert_eq!(resume_place(ours, Some(record(2, Some(2))), &mut decided), Ok(Some((3, 1))));
         assert_eq!(decided.last(), Some((2, 2)));
         // Where it could not be kept, the whole step is retried.
         let mut unkept = trajectory(2, &[FAILED, None]);
-        assert_eq!(place(ours, Some(record(2, None)), &mut unkept), Ok(Some((2, 1))));
+        assert_eq!(resume_place(ours, Some(record(2, None)), &mut unkept), Ok(Some((2, 1))));
         assert_eq!(unkept.last(), None);
-        assert_eq!(place(ours, Some(record(2, Some(1))), &mut trajectory(3, &[None])), Ok(None));
+        assert_eq!(resume_place(ours, Some(record(2, Some(1))), &mut trajectory(3, &[None])), Ok(None));
     }
 
     #[test]
@@ -341,12 +345,12 @@ mod tests {
         // A reward under `min_reward`, also of another key than the one that passes, or none at all.
         for end in [Some(EndReason::TestsFailed), Some(EndReason::NoVerdict), None] {
             for kept in [Some(record(1, None)), Some(record(1, Some(1))), None] {
-                assert_eq!(place(chain, kept, &mut ended(end)), Ok(None), "{end:?}");
+                assert_eq!(resume_place(chain, kept, &mut ended(end)), Ok(None), "{end:?}");
             }
         }
         // What something outside ended is retried all the same.
         let mut outside = ended(Some(EndReason::Environment));
-        assert_eq!(place(chain, Some(record(1, None)), &mut outside), Ok(Some((1, 1))));
+        assert_eq!(resume_place(chain, Some(record(1, None)), &mut outside), Ok(Some((1, 1))));
     }
 
     #[test]
@@ -377,14 +381,18 @@ mod tests {
     fn what_something_outside_ended_is_taken_back() {
         for reason in [EndReason::Endpoint, EndReason::Environment, EndReason::Budget] {
             let mut cut_off = trajectory(2, &[Some(EndReason::TestsFailed), Some(reason)]);
-            assert_eq!(place(RULES, Some(record(1, Some(1))), &mut cut_off), Ok(Some((2, 2))), "{reason:?}");
+            assert_eq!(
+                resume_place(RULES, Some(record(1, Some(1))), &mut cut_off),
+                Ok(Some((2, 2))),
+                "{reason:?}"
+            );
             let mut only = trajectory(1, &[Some(reason)]);
-            assert_eq!(place(RULES, Some(record(1, None)), &mut only), Ok(Some((1, 1))), "{reason:?}");
+            assert_eq!(resume_place(RULES, Some(record(1, None)), &mut only), Ok(Some((1, 1))), "{reason:?}");
         }
         // The chain went on after it: a step without a solution, for one.
         let chain = Rules { fail_stop: false, ..RULES };
         let mut went_on = trajectory(1, &[Some(EndReason::Environment)]);
-        assert_eq!(place(chain, Some(record(1, Some(1))), &mut went_on), Ok(Some((2, 1))));
+        assert_eq!(resume_place(chain, Some(record(1, Some(1))), &mut went_on), Ok(Some((2, 1))));
     }
 
     #[test]
@@ -396,7 +404,11 @@ mod tests {
             [None, Some(EndReason::TestsFailed), Some(EndReason::Budget), Some(EndReason::Environment)];
         for (rules, end) in [chain, alone].into_iter().flat_map(|rules| ends.map(|end| (rules, end))) {
             let mut recorded = trajectory(3, &[end]);
-            assert_eq!(place(rules, Some(record(4, None)), &mut recorded), Ok(Some((4, 1))), "{end:?}");
+            assert_eq!(
+                resume_place(rules, Some(record(4, None)), &mut recorded),
+                Ok(Some((4, 1))),
+                "{end:?}"
+            );
             assert_eq!(recorded.last(), Some((3, 1)), "its attempt counts: {end:?}");
         }
     }
@@ -405,12 +417,12 @@ mod tests {
     fn a_step_by_itself_is_followed_by_its_reference_solution() {
         let alone = Rules { fail_stop: false, plays_alone: true, ..RULES };
         let place_alone = |kept, ends: &[Option<EndReason>]| {
-            place(alone, Some(record(kept, None)), &mut trajectory(1, ends))
+            resume_place(alone, Some(record(kept, None)), &mut trajectory(1, ends))
         };
         assert_eq!(place_alone(1, &[None]), Ok(Some((1, 3))), "no attempt is left, the solution is executed");
         assert_eq!(place_alone(2, &[None]), Ok(Some((2, 1))), "it was executed");
         assert_eq!(place_alone(1, &[Some(EndReason::TestsFailed)]), Ok(Some((1, 2))));
-        assert_eq!(place(alone, Some(record(3, None)), &mut trajectory(3, &[None])), Ok(None));
+        assert_eq!(resume_place(alone, Some(record(3, None)), &mut trajectory(3, &[None])), Ok(None));
     }
 
     #[test]

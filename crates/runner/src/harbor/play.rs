@@ -87,7 +87,7 @@ pub(crate) async fn play(
     if player.is_none() && !outage::wait_for_endpoint(&context, &trial.status).await {
         return trial.stay(StepsEnd::Unfinished).await;
     }
-    if let Some(ended) = trial.held().await {
+    if let Some(ended) = trial.wait_while_paused().await {
         return trial.stay(ended).await;
     }
     let ended = match Box::pin(trial.take_up()).await {
@@ -96,7 +96,7 @@ pub(crate) async fn play(
             let cells =
                 trial.trajectory.summaries().iter().take(start.steps_before).map(|turn| turn.state).collect();
             trial.status.set(|shown| (shown.title, shown.cells) = (Some(title), cells));
-            trial.whole(start).await
+            trial.play_steps(start).await
         }
         Ok(Err(ended)) => Ok(ended),
         Err(error) => Err(error),
@@ -122,7 +122,7 @@ pub(crate) async fn play(
 
 impl Trial<'_> {
     /// Plays the steps that are left.
-    async fn whole(&mut self, start: Start) -> Result<StepsEnd, RunError> {
+    async fn play_steps(&mut self, start: Start) -> Result<StepsEnd, RunError> {
         let Start { steps_before, mut attempt, mut before } = start;
         if before.is_none() {
             let opened = self.open().await;
@@ -132,10 +132,10 @@ impl Trial<'_> {
         }
         let (file, turns) = (self.file, self.planned.turns as usize);
         for (step, number) in file.steps.iter().zip(1_u32..).take(turns).skip(steps_before) {
-            if let Some(ended) = self.held().await {
+            if let Some(ended) = self.wait_while_paused().await {
                 return Ok(ended);
             }
-            match Box::pin(self.whole_step(step, number, attempt, before.take())).await? {
+            match Box::pin(self.play_step_attempts(step, number, attempt, before.take())).await? {
                 AfterStep::Next(next) => (before, attempt) = (next, 1),
                 AfterStep::Ended(ended) => return Ok(ended),
             }
@@ -144,7 +144,7 @@ impl Trial<'_> {
     }
 
     /// Waits while the run is paused; says how the trial ends where it may not go on.
-    pub(super) async fn held(&mut self) -> Option<StepsEnd> {
+    pub(super) async fn wait_while_paused(&mut self) -> Option<StepsEnd> {
         let blocked = if may_begin::wait_out_a_pause(self.context, &self.status).await {
             may_begin::check_budgets(self.context, &self.status, &self.planned.name).await.err()?
         } else {

@@ -52,7 +52,7 @@ impl Recipe {
     pub fn from_text(text: &str) -> Self {
         match instructions(text) {
             Some(instructions) => Self::from_instructions(&instructions),
-            None => Self::as_it_stands(text),
+            None => Self::from_raw_lines(text),
         }
     }
 
@@ -102,7 +102,7 @@ impl Recipe {
     }
 
     /// The lines of a recipe that engines may read in another way.
-    fn as_it_stands(text: &str) -> Self {
+    fn from_raw_lines(text: &str) -> Self {
         let mut recipe = Self::default();
         for line in text.trim_start_matches(MARK).lines().map(str::trim).filter(|line| !line.is_empty()) {
             let mut words = line.split_whitespace();
@@ -129,9 +129,9 @@ impl Recipe {
         }
     }
 
-    fn add_command(&mut self, whole: &str, most: usize) {
+    fn add_command(&mut self, command: &str, most: usize) {
         if self.executes.len() < most {
-            self.executes.push(cut(whole));
+            self.executes.push(cut(command));
         } else {
             self.more += 1;
         }
@@ -236,8 +236,8 @@ fn instruction<'a>(first: &str, lines: &mut impl Iterator<Item = &'a str>) -> Op
 fn ends_of_texts(instruction: &str) -> Option<Vec<(String, bool)>> {
     let mut ends = Vec::new();
     let mut before = instruction;
-    while let Some(at) = before.find("<<") {
-        let (head, rest) = before.split_at(at);
+    while let Some(position) = before.find("<<") {
+        let (head, rest) = before.split_at(position);
         let rest = &rest[2..];
         let (rest, is_indented) = rest.strip_prefix('-').map_or((rest, false), |rest| (rest, true));
         let (quoted, after) = rest.split_at(rest.find([' ', '\t']).unwrap_or(rest.len()));

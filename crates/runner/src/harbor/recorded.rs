@@ -33,8 +33,8 @@ impl Trial<'_> {
             let request =
                 task.and_then(|task| task.instruction(&tasks.tree, &of_step).ok()).unwrap_or_default();
             let script = |task: &Task| {
-                let of_step = task.of_step(&tasks.tree, &of_step, "tests/test.sh");
-                of_step.or_else(|| task.of_task(&tasks.tree, "tests/test.sh"))
+                let of_step = task.step_path(&tasks.tree, &of_step, "tests/test.sh");
+                of_step.or_else(|| task.task_path(&tasks.tree, "tests/test.sh"))
             };
             let suite = text(task.and_then(script));
             let solution = task.and_then(|task| task.solution(&tasks.tree, &of_step));
@@ -105,7 +105,7 @@ impl Trial<'_> {
             None => Some(raised.unwrap_or(EndReason::NoVerdict)),
         };
         let reward = played.rewards.as_ref().and_then(reward::decisive);
-        let rewards = played.rewards.and_then(|rewards| reward::named(rewards, &played.kept_files));
+        let rewards = played.rewards.and_then(|rewards| reward::named_rewards(rewards, &played.kept_files));
         let results = self.results.clone();
         let prompt = match &played.call {
             Some(call) => call.prompt.clone(),
@@ -142,14 +142,14 @@ impl Trial<'_> {
         let exception = played
             .raised
             .map(|(_, raised)| raised)
-            .or_else(|| without.as_ref().and_then(of_processes))
+            .or_else(|| without.as_ref().and_then(process_exception))
             .map(|raised| Exception { message: self.context.scrub.text(&raised.message), ..raised });
         let (processes_left, rewards_with_processes) = match without {
             None => (None, None),
             Some(WithoutProcesses::Same) => (Some(ProcessesLeft::SameVerdict), None),
             // The verifier may have come to none in the container.
-            Some(WithoutProcesses::Other(with)) => {
-                (Some(ProcessesLeft::OtherVerdict), Some(with).filter(|with| !with.is_empty()))
+            Some(WithoutProcesses::Other(other_rewards)) => {
+                (Some(ProcessesLeft::OtherVerdict), Some(other_rewards).filter(|rewards| !rewards.is_empty()))
             }
             Some(WithoutProcesses::Unconfirmed(_)) => (Some(ProcessesLeft::Unconfirmed), None),
         };
@@ -218,7 +218,7 @@ impl Trial<'_> {
 
     /// Writes the trajectory.
     pub(super) fn write(&mut self) -> Result<(), RunError> {
-        disk::briefly(|| self.trajectory.write())
+        disk::block_briefly(|| self.trajectory.write())
     }
 }
 
@@ -231,8 +231,8 @@ pub(super) fn case_counts(log: &case_lines::CaseLog) -> Option<(u32, u32)> {
 }
 
 /// What an attempt says of a verdict that depends on processes that the agent has left.
-fn of_processes(without: &WithoutProcesses) -> Option<Exception> {
-    let message = match without {
+fn process_exception(processes: &WithoutProcesses) -> Option<Exception> {
+    let message = match processes {
         WithoutProcesses::Same => return None,
         WithoutProcesses::Other(_) => {
             "the agent has left processes, and with them the verifier came to other results than where they cannot write its \

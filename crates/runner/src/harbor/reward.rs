@@ -89,7 +89,7 @@ fn empty(name: &str) -> NoReward {
 
 /// Rewards under the names that the verifier gave them: a plain number has none, and stands as the one that decides. `kept` is
 /// what is kept of the step.
-pub(super) fn named(rewards: Rewards, kept: &[ContainerFile]) -> Option<Rewards> {
+pub(super) fn named_rewards(rewards: Rewards, kept: &[ContainerFile]) -> Option<Rewards> {
     let map = files::join(KEPT_IN, FILES[0]);
     let has_names = !rewards.is_empty() && kept.iter().any(|file| file.path == map);
     has_names.then_some(rewards)
@@ -111,7 +111,7 @@ pub(super) fn passed(rewards: &Rewards) -> Option<bool> {
 }
 
 /// The first key whose reward is below its least; one that is missing is below any. Without rewards all are missing.
-pub(super) fn below(least: &Rewards, rewards: Option<&Rewards>) -> Option<String> {
+pub(super) fn first_key_below(least: &Rewards, rewards: Option<&Rewards>) -> Option<String> {
     let reward_of =
         |key: &str| rewards.and_then(|rewards| rewards.get(key)).copied().unwrap_or(f64::NEG_INFINITY);
     least.iter().find(|(key, least)| reward_of(key) < **least).map(|(key, _)| key.clone())
@@ -191,22 +191,25 @@ mod tests {
         let files = |name: &str| vec![ContainerFile { path: name.to_owned(), content: Vec::new() }];
         for list in [vec![("segment_pass", 1.0)], vec![("reward", 0.0)], vec![("a", 1.0), ("b", 0.5)]] {
             let rewards = rewards(&list);
-            let kept = named(rewards.clone(), &files("verifier/reward.json"));
+            let kept = named_rewards(rewards.clone(), &files("verifier/reward.json"));
             assert_eq!(kept, Some(rewards.clone()), "{list:?}");
             // What an agent left under that name is not what the verifier left.
             for path in ["verifier/reward.txt", "artifacts/reward.json"] {
-                assert_eq!(named(rewards.clone(), &files(path)), None, "{list:?} in {path}");
+                assert_eq!(named_rewards(rewards.clone(), &files(path)), None, "{list:?} in {path}");
             }
         }
-        assert_eq!(named(Rewards::new(), &files("verifier/reward.json")), None);
+        assert_eq!(named_rewards(Rewards::new(), &files("verifier/reward.json")), None);
     }
 
     #[test]
     fn a_reward_that_is_missing_is_below_its_least() {
         let least = rewards(&[("segment_pass", 0.0)]);
-        assert_eq!(below(&least, Some(&rewards(&[("segment_pass", 0.0)]))), None);
-        assert_eq!(below(&least, Some(&rewards(&[("reward", 1.0)]))).as_deref(), Some("segment_pass"));
-        assert_eq!(below(&least, None).as_deref(), Some("segment_pass"));
-        assert_eq!(below(&Rewards::new(), None), None);
+        assert_eq!(first_key_below(&least, Some(&rewards(&[("segment_pass", 0.0)]))), None);
+        assert_eq!(
+            first_key_below(&least, Some(&rewards(&[("reward", 1.0)]))).as_deref(),
+            Some("segment_pass")
+        );
+        assert_eq!(first_key_below(&least, None).as_deref(), Some("segment_pass"));
+        assert_eq!(first_key_below(&Rewards::new(), None), None);
     }
 }

@@ -11,7 +11,7 @@ use model::{EndReason, shell_word};
 use sandbox::{ContainerEnd, ContainerFile, SandboxError};
 
 use super::file::StepFile;
-use super::in_container::{ORDER, StepFailure, blamed, end_of_output, whole};
+use super::in_container::{ORDER, StepFailure, blamed, end_of_output, whole_seconds};
 use super::played::StepResult;
 use super::player::Player;
 use super::reward;
@@ -36,7 +36,7 @@ impl Trial<'_> {
         self.is_as_kept = false;
         match self.phases(step, &mut played).await {
             Ok(()) => Ok(played),
-            Err(StepFailure::Engine(error)) => match self.of_player(&error).await? {
+            Err(StepFailure::Engine(error)) => match self.player_end_reason(&error).await? {
                 Some(reason) => Ok(played.end(reason, "ContainerError", &error.to_string())),
                 None => Err(error),
             },
@@ -46,7 +46,7 @@ impl Trial<'_> {
 
     /// The end reason for an error of the engine in the container, if it is attributed to the player. `None` = it is not: no
     /// player has worked in it, the engine or its disk space is gone, or the run is stopped.
-    async fn of_player(&self, error: &SandboxError) -> Result<Option<EndReason>, SandboxError> {
+    async fn player_end_reason(&self, error: &SandboxError) -> Result<Option<EndReason>, SandboxError> {
         let is_refusal = matches!(error, SandboxError::Engine { is_gone: false, .. });
         if !is_refusal || !self.was_played || self.stop.is_cancelled() {
             return Ok(None);
@@ -90,7 +90,7 @@ impl Trial<'_> {
     pub(super) async fn set_up(&mut self, step: &StepFile) -> Result<(), StepFailure> {
         let user = step.agent_user.as_deref();
         self.lay_workdir(step).await?;
-        if self.task.of_step(self.tree(), step, "workdir/setup.sh").is_some() {
+        if self.task.step_path(self.tree(), step, "workdir/setup.sh").is_some() {
             self.status.phase(Phase::Preparing, "setup.sh runs");
             let script = format!("bash {}", shell_word(&join(&self.workdir, "setup.sh")));
             let end = self.command(script, user, &[], self.context.settings.limits.seconds).await?;
@@ -132,7 +132,7 @@ impl Trial<'_> {
         let is_first = !self.was_played;
         self.was_played = true;
         let script = "exec 2>&1; /solution/solve.sh".to_owned();
-        let end = match self.command(script, user, &env, whole(seconds)).await {
+        let end = match self.command(script, user, &env, whole_seconds(seconds)).await {
             // A player that could not be started has not worked: its user is not there, for one.
             Err(StepFailure::Engine(error)) if is_first => {
                 self.was_played = !self.container()?.is_running().await?;
@@ -203,7 +203,8 @@ impl Trial<'_> {
         let began = Instant::now();
         self.empty().await?;
         self.was_verified = true;
-        let suites = [self.task.of_task(self.tree(), "tests"), self.task.of_step(self.tree(), step, "tests")];
+        let suites =
+            [self.task.task_path(self.tree(), "tests"), self.task.step_path(self.tree(), step, "tests")];
         for folder in suites.into_iter().flatten() {
             self.lay(&folder, "tests", "/").await?;
         }
@@ -211,7 +212,7 @@ impl Trial<'_> {
         let env = self.variables(&step.verifier_env)?;
         let user = step.verifier_user.as_deref();
         let script = "exec 2>&1; /tests/test.sh".to_owned();
-        let end = self.command(script, user, &env, whole(step.verifier_seconds)).await?;
+        let end = self.command(script, user, &env, whole_seconds(step.verifier_seconds)).await?;
         played.test_seconds = Some(began.elapsed().as_secs_f64());
         played.tests = Some(end.stdout);
         if end.exit.timed_out {
@@ -254,10 +255,10 @@ impl Trial<'_> {
 
     /// Copies the step's files into the working folder.
     async fn lay_workdir(&self, step: &StepFile) -> Result<(), StepFailure> {
-        let Some(folder) = self.task.of_step(self.tree(), step, "workdir") else { return Ok(()) };
+        let Some(folder) = self.task.step_path(self.tree(), step, "workdir") else { return Ok(()) };
         // What is there stays as it is: its owner, its mode, or a link.
-        let at = shell_word(&self.workdir);
-        let script = format!("[ -d {at} ] || mkdir -p {at}");
+        let workdir = shell_word(&self.workdir);
+        let script = format!("[ -d {workdir} ] || mkdir -p {workdir}");
         self.command_in(Some("/"), script, Some("root"), &[], ORDER).await?;
         self.lay(&folder, "", &self.workdir).await
     }

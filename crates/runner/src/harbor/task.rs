@@ -198,7 +198,7 @@ impl Tasks {
     }
 
     /// Each task as preflight shows it.
-    pub(crate) fn seen(&self, settings: &RunSettings) -> Vec<TaskPreview> {
+    pub(crate) fn previews(&self, settings: &RunSettings) -> Vec<TaskPreview> {
         let warnings = self.tree.warnings();
         self.list
             .iter()
@@ -231,8 +231,12 @@ fn task_folders(tree: &Tree) -> Vec<String> {
     if is_task("") {
         return vec![String::new()];
     }
-    let folders = |at: &str| -> Vec<String> {
-        tree.list(at).into_iter().filter(files::Entry::is_folder).map(|entry| join(at, &entry.name)).collect()
+    let folders = |folder: &str| -> Vec<String> {
+        tree.list(folder)
+            .into_iter()
+            .filter(files::Entry::is_folder)
+            .map(|entry| join(folder, &entry.name))
+            .collect()
     };
     let mut top = folders("");
     let found: Vec<String> = top.iter().filter(|folder| is_task(folder)).cloned().collect();
@@ -263,12 +267,12 @@ impl Task {
         };
         if let Ok(read) = &task.read {
             let file = read.file.clone();
-            task.look_around(tree, &file);
+            task.check_files(tree, &file);
         }
         task
     }
 
-    fn look_around(&mut self, tree: &Tree, file: &TaskFile) {
+    fn check_files(&mut self, tree: &Tree, file: &TaskFile) {
         let is_there = |path: &str| tree.entry(&join(&self.folder, path)).is_some();
         let mut lacks = Vec::new();
         let compose = ["docker-compose.yaml", "docker-compose.yml", "compose.yaml", "compose.yml"];
@@ -378,7 +382,7 @@ impl Task {
         if read.file.is_public && settings.reach == sandbox::Reach::Gateway {
             notes.push("it may use the internet, and has none here unless limits.network=open".to_owned());
         }
-        notes.extend(other_session(&read.file.steps, settings).map(str::to_owned));
+        notes.extend(session_note(&read.file.steps, settings).map(str::to_owned));
         if read.file.is_final {
             notes.push(
                 "multi_step_reward_strategy = \"final\" is not the score: steps are scored one by one"
@@ -408,24 +412,24 @@ impl Task {
     /// The folder of the reference solution: that of the step where it has one, else the task's. `None` = it has no
     /// `solve.sh`.
     pub(super) fn solution(&self, tree: &Tree, step: &StepFile) -> Option<String> {
-        let folder = self.of_step(tree, step, "solution").or_else(|| self.of_task(tree, "solution"))?;
+        let folder = self.step_path(tree, step, "solution").or_else(|| self.task_path(tree, "solution"))?;
         tree.entry(&join(&folder, "solve.sh")).map(|_| folder)
     }
 
     /// A file or folder of a step, if it is there.
-    pub(super) fn of_step(&self, tree: &Tree, step: &StepFile, rest: &str) -> Option<String> {
-        self.of_task(tree, &format!("steps/{}/{rest}", step.name))
+    pub(super) fn step_path(&self, tree: &Tree, step: &StepFile, rest: &str) -> Option<String> {
+        self.task_path(tree, &format!("steps/{}/{rest}", step.name))
     }
 
     /// A file or folder of the task, if it is there.
-    pub(super) fn of_task(&self, tree: &Tree, rest: &str) -> Option<String> {
+    pub(super) fn task_path(&self, tree: &Tree, rest: &str) -> Option<String> {
         let path = join(&self.folder, rest);
         tree.entry(&path).map(|_| path)
     }
 }
 
 /// What is said of steps that ask for another session of their harness than the settings give them. A player has none.
-fn other_session(steps: &[StepFile], settings: &RunSettings) -> Option<&'static str> {
+fn session_note(steps: &[StepFile], settings: &RunSettings) -> Option<&'static str> {
     let tasks = settings.tasks.as_ref().filter(|_| !player::is_player(&settings.agent))?;
     let (wanted, note) = if tasks.session == TaskSession::Fresh || tasks.plays_alone() {
         let note = "a step of it asks to continue the session of the step before (inherit_prior_session = true), and each step begins a new one here";

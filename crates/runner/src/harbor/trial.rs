@@ -64,7 +64,7 @@ pub(super) struct Trial<'a> {
 }
 
 /// That the container of a trial is asked for before it is opened.
-pub(super) fn not_open() -> SandboxError {
+pub(super) fn not_open_error() -> SandboxError {
     SandboxError::Engine {
         doing: "work in the container of a task",
         reason: "it is not open".to_owned(),
@@ -78,6 +78,6 @@ impl Trial<'_> {
     }
 
     pub(super) fn container(&self) -> Result<&OpenTask, SandboxError> {
-        self.container.as_ref().ok_or_else(not_open)
+        self.container.as_ref().ok_or_else(not_open_error)
     }
 }

@@ -116,8 +116,8 @@ fn read_tail<T: DeserializeOwned>(path: &Path) -> io::Result<(Vec<T>, u64)> {
         file.seek(SeekFrom::Start(begin))?;
         (&mut file).take(length - begin).read_to_end(&mut bytes)?;
         let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |index| index + 1);
-        let (whole, begun) = bytes.split_at(end);
-        let mut lines = whole.split(|byte| *byte == b'\n');
+        let (complete, begun) = bytes.split_at(end);
+        let mut lines = complete.split(|byte| *byte == b'\n');
         if begin > 0 {
             // The rest of a line that begins before the tail.
             lines.next();

@@ -7,7 +7,7 @@ use super::*;
 use crate::control::ControlRequest;
 use crate::state::{PlannedEpisode, RunHarness};
 
-fn ago(seconds: u64) -> String {
+fn seconds_ago(seconds: u64) -> String {
     model::moment::to_the_millisecond(SystemTime::now() - Duration::from_secs(seconds))
 }
 
@@ -41,9 +41,9 @@ fn a_run_is_read_from_its_folder_alone() {
     let begun = std::time::Instant::now();
     let room = tempfile::tempdir().unwrap();
     let paths = RunPaths::new(room.path());
-    std::fs::create_dir_all(paths.own().join("episodes")).unwrap();
+    std::fs::create_dir_all(paths.stamina_folder().join("episodes")).unwrap();
     let mut run = run_file(room.path());
-    run.part_started_at = ago(1000);
+    run.part_started_at = seconds_ago(1000);
     run.write(&paths).unwrap();
     let episode = EpisodeFile {
         shown: LiveEpisode {
@@ -52,20 +52,20 @@ fn a_run_is_read_from_its_folder_alone() {
             attempt: 1,
             cells: vec![model::TurnState::Passed; 4],
             seconds: 300.0,
-            last_event_at: Some(ago(900)),
+            last_event_at: Some(seconds_ago(900)),
             ..LiveEpisode::queued("scenario_0")
         },
-        at: ago(100),
+        at: seconds_ago(100),
         retries: 0,
         log: AgentLog::default(),
     };
     disk::write_json(&paths.episode_file("scenario_0"), &episode, disk::Durability::Buffered).unwrap();
-    let mut log: String = (0..9).map(|n| request("scenario_0", ago(990 - n * 10), vec![])).collect();
-    log.push_str(&request("scenario_0", ago(880), vec![429]));
-    log.push_str(&request("scenario_1", ago(20), vec![429, 0]));
+    let mut log: String = (0..9).map(|n| request("scenario_0", seconds_ago(990 - n * 10), vec![])).collect();
+    log.push_str(&request("scenario_0", seconds_ago(880), vec![429]));
+    log.push_str(&request("scenario_1", seconds_ago(20), vec![429, 0]));
     let timed = r#""tokens":{"input":3100,"cached":100,"output":180},"stream":{"first":20.0,"rest":2.0}"#;
     let untimed = r#""tokens":{"input":null,"cached":null,"output":null}"#;
-    let streamed = request("scenario_1", ago(15), vec![]).replace(untimed, timed);
+    let streamed = request("scenario_1", seconds_ago(15), vec![]).replace(untimed, timed);
     assert!(streamed.contains(timed), "{streamed}");
     log.push_str(&streamed);
     std::fs::write(paths.gateway_log(), log + "{broken").unwrap();
@@ -111,7 +111,7 @@ fn a_run_is_read_from_its_folder_alone() {
 fn a_run_that_its_living_process_has_let_go_of_is_lost() {
     let room = tempfile::tempdir().unwrap();
     let paths = RunPaths::new(room.path());
-    std::fs::create_dir_all(paths.own()).unwrap();
+    std::fs::create_dir_all(paths.stamina_folder()).unwrap();
     let settings = crate::settings::resolve(&[], &["agent=MOCK", "output_dir=x"].map(str::to_owned)).unwrap();
     let named = RunHarness {
         name: "mock".to_owned(),
@@ -120,7 +120,7 @@ fn a_run_that_its_living_process_has_let_go_of_is_lost() {
         image: "stamina/base:1".to_owned(),
     };
     let mut run = RunFile::new(settings, named, Vec::new(), None);
-    run.part_started_at = ago(1000);
+    run.part_started_at = seconds_ago(1000);
     run.write(&paths).unwrap();
     let begun = std::time::Instant::now();
     let held = crate::state::Lock::take(&paths).unwrap();
@@ -132,34 +132,36 @@ fn a_run_that_its_living_process_has_let_go_of_is_lost() {
     // Whoever continues it holds it again, and counts nothing of the time in between.
     let _held = crate::state::Lock::take(&paths).unwrap();
     assert_eq!(read(room.path()).unwrap().state, RunState::Running);
-    assert!(shown(&paths, run, false).seconds <= 1.0 + begun.elapsed().as_secs_f64());
+    assert!(live_run(&paths, run, false).seconds <= 1.0 + begun.elapsed().as_secs_f64());
 }
 
 #[test]
 fn a_request_of_a_quiet_episode_is_found_behind_those_of_busy_ones() {
     let room = tempfile::tempdir().unwrap();
     let paths = RunPaths::new(room.path());
-    std::fs::create_dir_all(paths.own()).unwrap();
+    std::fs::create_dir_all(paths.stamina_folder()).unwrap();
     let begun = |episode: &str, number: u64, at: String| {
         let key = gateway::AttemptKey { episode: episode.to_owned(), turn: 1, attempt: 1 };
         serde_json::to_string(&gateway::RequestStart { number, key, at, guess: gateway::Guess::default() })
             .unwrap()
             + "\n"
     };
-    let mut log = begun("scenario_9", 1, ago(700)) + &begun("scenario_0", 1, ago(500));
-    let busy = request("scenario_1", ago(100), vec![]);
+    let mut log = begun("scenario_9", 1, seconds_ago(700)) + &begun("scenario_0", 1, seconds_ago(500));
+    let busy = request("scenario_1", seconds_ago(100), vec![]);
     while log.len() < 3 << 20 {
         log.push_str(&busy);
     }
     std::fs::write(paths.gateway_log(), &log).unwrap();
-    let (ended, open, _) = requests(&paths, &ago(800), &mut Problems::default());
+    let (ended, open, _) = requests(&paths, &seconds_ago(800), &mut Problems::default());
     assert!(open.contains_key("scenario_0"), "{open:?}");
     assert!(ended.len() * busy.len() > 2 << 20);
     // What is older than what is looked for need not be read.
-    let old = request("scenario_1", ago(700), vec![]);
-    let log: String = begun("scenario_0", 1, ago(790)) + &old.repeat((1 << 20) / old.len() + 1);
+    let old = request("scenario_1", seconds_ago(700), vec![]);
+    let log: String = begun("scenario_0", 1, seconds_ago(790)) + &old.repeat((1 << 20) / old.len() + 1);
     std::fs::write(paths.gateway_log(), &log).unwrap();
-    assert!(requests(&paths, &ago(800), &mut Problems::default()).0.len() * old.len() <= TAIL.0 as usize);
+    assert!(
+        requests(&paths, &seconds_ago(800), &mut Problems::default()).0.len() * old.len() <= TAIL.0 as usize
+    );
 }
 
 #[test]
@@ -183,7 +185,7 @@ fn a_folder_without_a_run_says_so() {
 fn what_comes_several_times_a_second_does_not_come_every_0_seconds() {
     let silent = LiveEpisode {
         phase: Phase::Agent,
-        last_event_at: Some(ago(4000)),
+        last_event_at: Some(seconds_ago(4000)),
         ..LiveEpisode::queued("scenario_0")
     };
     for (gap, interval) in [(0.0, "every 1 s"), (0.004, "every 1 s"), (0.49, "every 1 s"), (2.4, "every 2 s")]
@@ -199,16 +201,16 @@ fn an_endpoint_that_keeps_an_episode_waiting_is_named() {
     let waiting = LiveEpisode {
         phase: Phase::Waiting,
         now: Some("429 from the endpoint, try 3 of 6".to_owned()),
-        last_event_at: Some(ago(660)),
+        last_event_at: Some(seconds_ago(660)),
         ..LiveEpisode::queued("scenario_0")
     };
     assert_eq!(
-        stuck(&waiting, Some(10.0), Some(&ago(900))).unwrap(),
+        stuck(&waiting, Some(10.0), Some(&seconds_ago(900))).unwrap(),
         "It has waited for 15 min: 429 from the endpoint, try 3 of 6."
     );
     let silent = LiveEpisode { phase: Phase::Agent, now: Some("npm test".to_owned()), ..waiting };
     assert_eq!(
-        stuck(&silent, Some(10.0), Some(&ago(600))).unwrap(),
+        stuck(&silent, Some(10.0), Some(&seconds_ago(600))).unwrap(),
         "The model's endpoint has not answered a request for 10 min."
     );
 }
@@ -217,7 +219,7 @@ fn an_endpoint_that_keeps_an_episode_waiting_is_named() {
 fn faults_of_a_request_that_is_still_tried_are_counted() {
     let room = tempfile::tempdir().unwrap();
     let paths = RunPaths::new(room.path());
-    std::fs::create_dir_all(paths.own()).unwrap();
+    std::fs::create_dir_all(paths.stamina_folder()).unwrap();
     run_file(room.path()).write(&paths).unwrap();
     let key = gateway::AttemptKey { episode: "scenario_0".to_owned(), turn: 1, attempt: 1 };
     let line = |value: serde_json::Value| value.to_string() + "\n";
@@ -225,16 +227,20 @@ fn faults_of_a_request_that_is_still_tried_are_counted() {
         let faulted = gateway::RequestFault { fault, key: key.clone(), at, number };
         line(serde_json::to_value(faulted).unwrap())
     };
-    let begun =
-        gateway::RequestStart { number: 2, key: key.clone(), at: ago(900), guess: gateway::Guess::default() };
+    let begun = gateway::RequestStart {
+        number: 2,
+        key: key.clone(),
+        at: seconds_ago(900),
+        guess: gateway::Guess::default(),
+    };
     let log = [
         // The first has ended: its fault stands in both lines.
-        fault(503, 1, ago(950)),
-        request("scenario_0", ago(960), vec![503]),
+        fault(503, 1, seconds_ago(950)),
+        request("scenario_0", seconds_ago(960), vec![503]),
         line(serde_json::to_value(begun).unwrap()),
-        fault(429, 2, ago(700)),
-        fault(429, 2, ago(500)),
-        fault(0, 2, ago(20)),
+        fault(429, 2, seconds_ago(700)),
+        fault(429, 2, seconds_ago(500)),
+        fault(0, 2, seconds_ago(20)),
     ];
     std::fs::write(paths.gateway_log(), log.concat()).unwrap();
     assert_eq!(read(room.path()).unwrap().faults, [(0, 1), (429, 1)]);
@@ -245,16 +251,16 @@ fn faults_of_a_request_that_is_still_tried_are_counted() {
 fn requests_of_a_part_that_was_killed_are_not_open() {
     let room = tempfile::tempdir().unwrap();
     let paths = RunPaths::new(room.path());
-    std::fs::create_dir_all(paths.own()).unwrap();
+    std::fs::create_dir_all(paths.stamina_folder()).unwrap();
     let key = gateway::AttemptKey { episode: "scenario_0".to_owned(), turn: 1, attempt: 1 };
     let begun = |number: u64, at: String| {
         let begun = gateway::RequestStart { number, key: key.clone(), at, guess: gateway::Guess::default() };
         serde_json::to_string(&begun).unwrap() + "\n"
     };
-    let (part, now) = (ago(100), ago(50));
-    std::fs::write(paths.gateway_log(), begun(7, ago(2000)) + &begun(1, now.clone())).unwrap();
+    let (part, now) = (seconds_ago(100), seconds_ago(50));
+    std::fs::write(paths.gateway_log(), begun(7, seconds_ago(2000)) + &begun(1, now.clone())).unwrap();
     assert_eq!(requests(&paths, &part, &mut Problems::default()).1, [("scenario_0".to_owned(), now)].into());
-    std::fs::write(paths.gateway_log(), begun(7, ago(2000))).unwrap();
+    std::fs::write(paths.gateway_log(), begun(7, seconds_ago(2000))).unwrap();
     assert_eq!(requests(&paths, &part, &mut Problems::default()).1.len(), 0);
 }
 
@@ -269,7 +275,7 @@ fn what_is_kept_of_an_episodes_file_is_bounded() {
             cells: vec![model::TurnState::Passed; cells],
             ..LiveEpisode::queued("scenario_0")
         },
-        at: ago(1),
+        at: seconds_ago(1),
         log: AgentLog::default(),
         retries: 3,
     };
@@ -286,10 +292,10 @@ fn what_is_kept_of_an_episodes_file_is_bounded() {
 fn a_record_that_cannot_be_read_is_named_and_nothing_of_it_is_counted() {
     let room = tempfile::tempdir().unwrap();
     let paths = RunPaths::new(room.path());
-    std::fs::create_dir_all(paths.own().join("episodes")).unwrap();
+    std::fs::create_dir_all(paths.stamina_folder().join("episodes")).unwrap();
     let mut run = run_file(room.path());
     run.write(&paths).unwrap();
-    std::fs::write(paths.gateway_log(), request("scenario_0", ago(20), vec![]) + "{\"begun").unwrap();
+    std::fs::write(paths.gateway_log(), request("scenario_0", seconds_ago(20), vec![]) + "{\"begun").unwrap();
     let killed = "{\"event\": \"turn\", \"episode\": \"scen\n";
     std::fs::write(paths.events(), format!("{killed}{{\"of\": \"a later version\"}}\n\n")).unwrap();
     let whole = "what is not there yet, is just being written, or was when its process was killed";
@@ -300,14 +306,14 @@ fn a_record_that_cannot_be_read_is_named_and_nothing_of_it_is_counted() {
     std::fs::write(paths.episode_file("scenario_0"), vec![0; 400_000]).unwrap();
     let pipe = paths.episode_file("scenario_1");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    std::fs::write(paths.own().join("control.json"), "{").unwrap();
+    std::fs::write(paths.stamina_folder().join("control.json"), "{").unwrap();
     std::fs::write(paths.events(), vec![0; 100]).unwrap();
     std::fs::write(paths.gateway_log(), "\u{1b}]0;x\n{broken\n").unwrap();
     let live = read(room.path()).unwrap();
     assert_eq!(live.state, RunState::Ended { finish: crate::Finish::Finished });
     let phases: Vec<Phase> = live.episodes.iter().map(|episode| episode.phase).collect();
     assert_eq!(phases, [Phase::Unknown, Phase::Unknown], "neither waits for its turn");
-    let about: Vec<&str> = live.problems.iter().filter_map(|one| one.split(": ").next()).collect();
+    let about: Vec<&str> = live.problems.iter().filter_map(|problem| problem.split(": ").next()).collect();
     assert_eq!(
         about,
         [
@@ -324,9 +330,10 @@ fn a_record_that_cannot_be_read_is_named_and_nothing_of_it_is_counted() {
     assert!(live.problems[2].ends_with("1 line at its end holds no JSON"), "{:?}", live.problems);
     // A giant without lines, and a record of texts that steer a terminal.
     std::fs::File::create(paths.events()).unwrap().set_len(64 << 30).unwrap();
-    std::fs::write(paths.own().join("control.json"), "{\"pause\": \"\u{202e}\u{1b}[2J\"}").unwrap();
+    std::fs::write(paths.stamina_folder().join("control.json"), "{\"pause\": \"\u{202e}\u{1b}[2J\"}")
+        .unwrap();
     let live = read(room.path()).unwrap();
-    assert!(live.problems.iter().any(|one| one.contains("events.jsonl")), "{:?}", live.problems);
+    assert!(live.problems.iter().any(|problem| problem.contains("events.jsonl")), "{:?}", live.problems);
     assert!(!live.problems.concat().contains(model::is_display_control), "{:?}", live.problems);
 }
 
@@ -334,7 +341,7 @@ fn a_record_that_cannot_be_read_is_named_and_nothing_of_it_is_counted() {
 fn an_episode_without_a_record_is_unknown_once_its_run_has_finished() {
     let room = tempfile::tempdir().unwrap();
     let paths = RunPaths::new(room.path());
-    std::fs::create_dir_all(paths.own()).unwrap();
+    std::fs::create_dir_all(paths.stamina_folder()).unwrap();
     let mut run = run_file(room.path());
     let mut read_with = |finish: Option<crate::Finish>| {
         run.finish = finish;

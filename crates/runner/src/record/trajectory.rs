@@ -420,7 +420,7 @@ struct Turns {
 /// Head, turns, end, and where each turn's text ends.
 fn read_lines(mut file: BufReader<File>) -> Result<(Head, Turns, End, Vec<u64>), String> {
     let mut line = Vec::new();
-    let mut at = 0u64;
+    let mut offset = 0u64;
     let mut next = |line: &mut Vec<u8>| -> Result<u64, String> {
         line.clear();
         let count = file.by_ref().take(LINE).read_until(b'\n', line).map_err(|error| error.to_string())?;
@@ -431,8 +431,8 @@ fn read_lines(mut file: BufReader<File>) -> Result<(Head, Turns, End, Vec<u64>),
         if values > MOST_VALUES {
             return Err(format!("a line of it has {values} values; at most {MOST_VALUES} are read"));
         }
-        at += count as u64;
-        Ok(at)
+        offset += count as u64;
+        Ok(offset)
     };
     next(&mut line)?;
     line.extend_from_slice(b"]}");

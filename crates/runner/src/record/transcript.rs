@@ -70,8 +70,8 @@ fn encode_step(step: &Step) -> Value {
     if let Some(cost) = step.cost_usd {
         map.insert("cost_usd".to_owned(), json!(cost));
     }
-    if let Some(at) = &step.at {
-        map.insert("at".to_owned(), json!(at));
+    if let Some(time) = &step.at {
+        map.insert("at".to_owned(), json!(time));
     }
     Value::Object(map)
 }

@@ -13,7 +13,7 @@ pub(super) struct Keys<'a> {
 }
 
 impl Keys<'_> {
-    pub(super) fn of_benchmark(&self, name: &str) -> Option<&Value> {
+    pub(super) fn benchmark_value(&self, name: &str) -> Option<&Value> {
         self.given.get(&format!("{}.{name}", self.section))
     }
 
@@ -23,7 +23,7 @@ impl Keys<'_> {
 
     /// One of the words that a key takes, as the type that has them.
     pub(super) fn choice<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
-        self.given.get(key).and_then(from_word)
+        self.given.get(key).and_then(choice_from_word)
     }
 
     /// A text, or a number that was meant as one.
@@ -39,7 +39,7 @@ impl Keys<'_> {
         self.word(key).map(PathBuf::from)
     }
 
-    pub(super) fn truth(&self, key: &str) -> Option<bool> {
+    pub(super) fn boolean(&self, key: &str) -> Option<bool> {
         self.given.get(key).and_then(Value::as_bool)
     }
 
@@ -48,7 +48,7 @@ impl Keys<'_> {
     }
 
     pub(super) fn count(&self, key: &str) -> Option<u32> {
-        self.given.get(key).and_then(whole)
+        self.given.get(key).and_then(whole_number)
     }
 
     pub(super) fn number(&self, key: &str) -> Option<f64> {
@@ -68,11 +68,11 @@ impl Keys<'_> {
 }
 
 /// A choice from its word.
-pub(super) fn from_word<T: DeserializeOwned>(word: &Value) -> Option<T> {
+pub(super) fn choice_from_word<T: DeserializeOwned>(word: &Value) -> Option<T> {
     serde_json::from_value(word.clone()).ok()
 }
 
 /// A whole number from 0 up.
-pub(super) fn whole(value: &Value) -> Option<u32> {
+pub(super) fn whole_number(value: &Value) -> Option<u32> {
     value.as_u64().and_then(|number| u32::try_from(number).ok())
 }

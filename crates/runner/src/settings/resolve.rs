@@ -8,7 +8,7 @@ use settings::{Benchmark, Config, ConfigFile, OmittedKey, WHOLE_PACK, is_free_se
 
 use super::check::{check, check_harness_file};
 use super::endpoint::{endpoint, price};
-use super::keys::{Keys, from_word, whole};
+use super::keys::{Keys, choice_from_word, whole_number};
 use super::secrets::is_secret_name;
 use super::variables::{ENV_VARS, env_vars, leave_out_variables};
 use super::write::GIB;
@@ -94,7 +94,7 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         );
         return Err(SettingsError::new(ENV_VARS, reason));
     }
-    let use_docker = keys.truth("use_docker").unwrap_or(agent != "mock");
+    let use_docker = keys.boolean("use_docker").unwrap_or(agent != "mock");
     let reach = match (keys.choice::<sandbox::Reach>("limits.network"), &endpoint) {
         (Some(sandbox::Reach::Open), _) | (None, EndpointSettings::Direct) => sandbox::Reach::Open,
         (Some(_), EndpointSettings::Direct) => {
@@ -121,14 +121,14 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         output_dir,
         use_docker,
         batch_size: values.count("batch_size").unwrap_or_default(),
-        quick_debug: values.truth("quick_debug").unwrap_or_default(),
+        quick_debug: values.boolean("quick_debug").unwrap_or_default(),
         attempt_limit: match config.generation.benchmark {
             Benchmark::Harbor => tasks::attempt_limit(&keys),
-            _ => values.of_benchmark("attempt_limit").and_then(whole).unwrap_or_default(),
+            _ => values.benchmark_value("attempt_limit").and_then(whole_number).unwrap_or_default(),
         },
-        restore_before_try: values.truth("restore_before_try").unwrap_or_default(),
+        restore_before_try: values.boolean("restore_before_try").unwrap_or_default(),
         feedback: feedback(&values, config.generation.benchmark),
-        fail_stop: values.truth("fail_stop").unwrap_or_default(),
+        fail_stop: values.boolean("fail_stop").unwrap_or_default(),
         execute_episodes: episodes(&keys),
         image: keys.text("docker.image_name"),
         env_vars,
@@ -147,7 +147,7 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         tags: keys.words("tags"),
         is_smoke_test: false,
         keep_snapshots: keys.count("keep_snapshots"),
-        tasks: tasks::named(&values)?,
+        tasks: tasks::task_settings(&values)?,
         kept: BTreeMap::new(),
     };
     tasks::apply_protocol(&mut settings, &keys)?;
@@ -181,15 +181,15 @@ fn feedback(keys: &Keys<'_>, benchmark: Benchmark) -> Feedback {
     if benchmark == Benchmark::Harbor {
         return Feedback::None;
     }
-    if keys.of_benchmark("enable_feedback") == Some(&Value::Bool(false)) {
+    if keys.benchmark_value("enable_feedback") == Some(&Value::Bool(false)) {
         return Feedback::None;
     }
-    keys.of_benchmark("test_fail_feedback_type").and_then(from_word).unwrap_or_default()
+    keys.benchmark_value("test_fail_feedback_type").and_then(choice_from_word).unwrap_or_default()
 }
 
 fn episodes(keys: &Keys<'_>) -> Vec<u32> {
-    let mut list: Vec<u32> = match keys.of_benchmark("execute_episodes") {
-        Some(Value::Array(items)) => items.iter().filter_map(whole).collect(),
+    let mut list: Vec<u32> = match keys.benchmark_value("execute_episodes") {
+        Some(Value::Array(items)) => items.iter().filter_map(whole_number).collect(),
         _ => Vec::new(),
     };
     list.sort_unstable();
@@ -230,7 +230,7 @@ fn ability(keys: &Keys<'_>, use_docker: bool) -> gateway::simulated_model::Abili
         defect_rate: keys.number("oracle.defect_rate").unwrap_or_default(),
         most_defects: keys.count("oracle.most_defects").unwrap_or_default(),
         repair: keys.number("oracle.repair").unwrap_or_default(),
-        carries_over: keys.truth("oracle.carries_over").unwrap_or_default(),
+        carries_over: keys.boolean("oracle.carries_over").unwrap_or_default(),
         fault_injection: FaultInjection {
             stall: share("stall"),
             overflow: share("overflow"),

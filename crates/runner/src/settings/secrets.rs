@@ -5,10 +5,10 @@
 pub(crate) fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).collect();
-    let whole =
+    let complete =
         ["secret", "password", "passwd", "credential", "credentials", "apikey", "authorization", "bearer"];
     let ends = words.last().copied().unwrap_or_default();
-    words.iter().any(|word| whole.contains(word))
+    words.iter().any(|word| complete.contains(word))
         || matches!(ends, "key" | "keys" | "token" | "pat")
         || words.windows(2).any(|pair| {
             matches!(pair, ["access" | "api" | "private" | "auth", "key" | "keys" | "token" | "tokens"])

@@ -3,11 +3,11 @@
 use serde_json::Value;
 use settings::{Benchmark, protocols};
 
-use super::keys::{Keys, from_word, whole};
+use super::keys::{Keys, choice_from_word, whole_number};
 use super::{EndpointSettings, Feedback, RunSettings, SettingsError, TaskSettings};
 
 /// The tasks of Harbor that are named, by values with the declared defaults.
-pub(super) fn named(values: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsError> {
+pub(super) fn task_settings(values: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsError> {
     let is_harbor = values.section == Benchmark::Harbor.section();
     match values.path("tasks") {
         Some(folder) if is_harbor => {
@@ -32,8 +32,8 @@ pub(super) fn named(values: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsE
 
 /// Most attempts at a step: `harbor.attempt_limit`, or in short `attempt_limit`.
 pub(super) fn attempt_limit(keys: &Keys<'_>) -> u32 {
-    keys.of_benchmark("attempt_limit")
-        .and_then(whole)
+    keys.benchmark_value("attempt_limit")
+        .and_then(whole_number)
         .or_else(|| keys.count("attempt_limit"))
         .unwrap_or(protocols::EVOCODE.attempts)
 }
@@ -51,18 +51,19 @@ pub(super) fn apply_protocol(s: &mut RunSettings, keys: &Keys<'_>) -> Result<(),
         ))
     };
     for (key, set) in [("fail_stop", sets.fail_stop), ("restore_before_try", sets.restore_before_try)] {
-        if keys.truth(key).is_some_and(|given| given != set) {
+        if keys.boolean(key).is_some_and(|given| given != set) {
             return contradicts(key, if set { "true" } else { "false" });
         }
     }
     if keys.word("harbor.timeout").is_some_and(|given| given != sets.timeout) {
         return contradicts("harbor.timeout", sets.timeout);
     }
-    let given = keys.of_benchmark("attempt_limit").and_then(whole).or_else(|| keys.count("attempt_limit"));
+    let given =
+        keys.benchmark_value("attempt_limit").and_then(whole_number).or_else(|| keys.count("attempt_limit"));
     if !sets.takes_attempts && given.is_some_and(|given| given != sets.attempts) {
         return contradicts("attempt_limit", &sets.attempts.to_string());
     }
-    tasks.timeout = from_word(&Value::from(sets.timeout)).unwrap_or_default();
+    tasks.timeout = choice_from_word(&Value::from(sets.timeout)).unwrap_or_default();
     s.attempt_limit = given.unwrap_or(sets.attempts);
     (s.fail_stop, s.restore_before_try) = (sets.fail_stop, sets.restore_before_try);
     Ok(())

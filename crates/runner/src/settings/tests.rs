@@ -9,7 +9,7 @@ fn resolved_values(values: &[&str]) -> Result<RunSettings, SettingsError> {
     resolve(&[], &values.iter().map(|&value| value.to_owned()).collect::<Vec<_>>())
 }
 
-fn again(settings: &RunSettings) -> RunSettings {
+fn written_and_read(settings: &RunSettings) -> RunSettings {
     let text = settings.to_yaml();
     resolve(&[ConfigFile { name: "config.yaml".to_owned(), text: text.clone() }], &[])
         .unwrap_or_else(|error| panic!("{error}\n{text}"))
@@ -29,7 +29,7 @@ fn the_smoke_test_of_the_readme_needs_no_docker() {
     assert_eq!(settings.feedback, Feedback::Detailed);
     assert!(settings.is_simulated());
     assert_eq!(settings.oracle.stack, gateway::simulated_model::Stack::Native);
-    assert_eq!(again(&settings), settings);
+    assert_eq!(written_and_read(&settings), settings);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn the_real_run_of_the_originals_readme_is_direct_only_where_that_is_chosen() {
     assert_eq!(settings.extra.user.as_deref(), Some("0:0"));
     assert_eq!(settings.extra.env.len(), 2);
     assert_eq!(settings.batch_size, 5);
-    assert_eq!(again(&settings), settings);
+    assert_eq!(written_and_read(&settings), settings);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn an_original_configuration_loads_and_what_is_not_ours_is_kept() {
     let kept: Vec<&str> = settings.kept.keys().map(String::as_str).collect();
     assert_eq!(kept, ["docker.network", "mini_swe.temperature", "openhands.model_id"]);
     assert!(!settings.to_yaml().contains("sk-123"));
-    assert_eq!(again(&settings), settings);
+    assert_eq!(written_and_read(&settings), settings);
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn a_machine_has_a_price_per_hour_and_its_tokens_cost_nothing_apart() {
     assert_eq!(settings.price, Some(gateway::Price::of_machine(1.8)));
     let yaml = settings.to_yaml();
     assert!(yaml.contains("per_hour: 1.8") && !yaml.contains("output: 0"), "{yaml}");
-    assert_eq!(again(&settings), settings);
+    assert_eq!(written_and_read(&settings), settings);
 }
 
 #[test]
@@ -303,7 +303,7 @@ proptest! {
         // What these mean is no text: a reference, a list, a mapping.
         prop_assume!(!list.iter().any(|pair| ["${", "=[", "={"].iter().any(|begin| pair.contains(begin))));
         let settings = resolve(&[], &list).map_err(|error| TestCaseError::fail(error.to_string()))?;
-        prop_assert_eq!(again(&settings), settings);
+        prop_assert_eq!(written_and_read(&settings), settings);
     }
 
     #[test]

@@ -36,9 +36,9 @@ pub(super) fn leave_out_variables(config: &mut Config) -> Vec<OmittedKey> {
 /// `docker.env_vars` as a list, as words with commas between, or as a map.
 pub(super) fn env_vars(keys: &Keys<'_>) -> Result<Vec<String>, SettingsError> {
     let mut list = keys.words(ENV_VARS);
-    let within = format!("{ENV_VARS}.");
+    let prefix = format!("{ENV_VARS}.");
     for (key, value) in keys.given {
-        if let Some(name) = key.strip_prefix(&within) {
+        if let Some(name) = key.strip_prefix(&prefix) {
             let value = match value {
                 Value::String(text) => text.clone(),
                 other => other.to_string(),
@@ -48,7 +48,7 @@ pub(super) fn env_vars(keys: &Keys<'_>) -> Result<Vec<String>, SettingsError> {
     }
     for entry in &list {
         // One of a mapping has a key of its own.
-        let entry_key = format!("{within}{}", entry.split('=').next().unwrap_or_default());
+        let entry_key = format!("{prefix}{}", entry.split('=').next().unwrap_or_default());
         let key = if keys.given.contains_key(&entry_key) { entry_key.as_str() } else { ENV_VARS };
         check_variable(entry).map_err(|reason| SettingsError::new(key, reason))?;
     }

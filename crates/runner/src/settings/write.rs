@@ -16,7 +16,7 @@ pub(super) fn to_yaml(settings: &RunSettings) -> String {
 /// Sections with their keys; what is not given has none.
 pub(super) fn to_config(settings: &RunSettings) -> Value {
     let mut file = File(Map::new());
-    file.all(settings);
+    file.put_all(settings);
     Value::Object(file.0)
 }
 
@@ -39,7 +39,7 @@ impl File {
         map.insert(rest.to_owned(), value);
     }
 
-    fn all(&mut self, s: &RunSettings) {
+    fn put_all(&mut self, s: &RunSettings) {
         let path = |path: &std::path::Path| path.to_string_lossy().into_owned();
         self.put("agent", s.agent.to_uppercase());
         self.put("benchmark", s.generation.benchmark.as_str());
@@ -50,7 +50,7 @@ impl File {
         self.put("scenarios_dir", s.scenarios_dir.as_deref().map(path));
         self.put("fail_stop", s.fail_stop);
         self.put("harness_file", s.harness_file.as_deref().map(path));
-        self.put("tags", some(&s.tags));
+        self.put("tags", list_or_null(&s.tags));
         self.put("keep_snapshots", s.keep_snapshots);
         match &s.tasks {
             Some(tasks) => self.tasks(s, tasks),
@@ -58,7 +58,7 @@ impl File {
         }
         self.put(&format!("{}.model_id", s.agent_section()), s.model.clone());
         self.put("docker.image_name", s.image.clone());
-        self.put("docker.env_vars", some(&s.env_vars));
+        self.put("docker.env_vars", list_or_null(&s.env_vars));
         let line = arguments::line(&s.extra);
         self.put("docker.extra_docker_args", (!line.is_empty()).then_some(line));
         self.endpoint(s);
@@ -168,6 +168,6 @@ fn word(choice: impl Serialize) -> Value {
     serde_json::to_value(choice).unwrap_or_default()
 }
 
-fn some(words: &[String]) -> Value {
+fn list_or_null(words: &[String]) -> Value {
     if words.is_empty() { Value::Null } else { Value::from(words.to_vec()) }
 }

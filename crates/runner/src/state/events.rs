@@ -39,7 +39,7 @@ impl Events {
         if let Ok(mut line) = serde_json::to_vec(event) {
             line.push(b'\n');
             let mut file = model::lock(&self.file);
-            if let Err(error) = disk::briefly(|| file.write_all(&line)) {
+            if let Err(error) = disk::block_briefly(|| file.write_all(&line)) {
                 tracing::warn!("an event could not be written down: {error}");
             }
         }
@@ -58,7 +58,7 @@ mod tests {
     fn an_event_after_a_broken_line_stands_on_its_own() {
         let room = tempfile::tempdir().unwrap();
         let paths = RunPaths::new(room.path());
-        disk::folder(&paths.own()).unwrap();
+        disk::folder(&paths.stamina_folder()).unwrap();
         std::fs::write(paths.events(), "{\"event\":\"tu").unwrap();
         let events = Events::open(&paths, Arc::new(|_| {})).unwrap();
         let turn = Event::Turn { at: clock::now(), episode: "scenario_0".into(), turn: 1, of: 2 };

@@ -54,7 +54,7 @@ pub(crate) struct SessionState {
 
 impl Journal {
     /// The valid state, given the last attempt that the trajectory names.
-    pub(crate) fn known(self, last: Option<(u32, u32)>) -> SessionState {
+    pub(crate) fn valid_state(self, last: Option<(u32, u32)>) -> SessionState {
         match self.after {
             Some(after) if last == Some((after.turn, after.attempt)) => after.known,
             _ => self.before,
@@ -81,8 +81,8 @@ mod tests {
             before: known(4),
             after: Some(StateAfterAttempt { turn: 2, attempt: 3, known: known(5) }),
         };
-        assert_eq!(journal.clone().known(Some((2, 3))).calls, 5);
-        assert_eq!(journal.clone().known(Some((2, 2))).calls, 4);
-        assert_eq!(journal.known(None).calls, 4);
+        assert_eq!(journal.clone().valid_state(Some((2, 3))).calls, 5);
+        assert_eq!(journal.clone().valid_state(Some((2, 2))).calls, 4);
+        assert_eq!(journal.valid_state(None).calls, 4);
     }
 }

@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
-    own: PathBuf,
+    folder: PathBuf,
 }
 
 /// Folders of runs that this process has let go of: it lives, and plays them no more.
@@ -35,15 +35,15 @@ static LEFT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 /// without writing down how it ended.
 pub(crate) fn is_left(paths: &RunPaths, run: &RunFile) -> bool {
     let let_go = || {
-        let own = paths.own().canonicalize().unwrap_or_else(|_| paths.own());
-        model::lock(&LEFT).contains(&own)
+        let folder = paths.stamina_folder().canonicalize().unwrap_or_else(|_| paths.stamina_folder());
+        model::lock(&LEFT).contains(&folder)
     };
     !run.owner.lives() || run.owner == Process::current() && let_go()
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        model::lock(&LEFT).insert(std::mem::take(&mut self.own));
+        model::lock(&LEFT).insert(std::mem::take(&mut self.folder));
     }
 }
 
@@ -56,16 +56,16 @@ impl Lock {
     /// Takes the lock of a run that is to be resumed or removed. Where its record says how it ended, whoever played it lets go in a moment: the
     /// record comes first, and is what a person sees. So that moment is waited for, at most [`LETTING_GO`]. Blocks.
     pub(crate) fn take_over(paths: &RunPaths) -> Result<Self, RunError> {
-        let until = Instant::now() + LETTING_GO;
+        let deadline = Instant::now() + LETTING_GO;
         Self::take_until(paths, || {
             let has_ended = RunFile::read(paths).is_ok_and(|run| run.finish.is_some());
-            has_ended && Instant::now() < until
+            has_ended && Instant::now() < deadline
         })
     }
 
     /// Tries again as long as it is worth `waiting`.
     fn take_until(paths: &RunPaths, waiting: impl Fn() -> bool) -> Result<Self, RunError> {
-        let path = paths.own().join("lock");
+        let path = paths.stamina_folder().join("lock");
         let wrong = |error: std::io::Error| disk::error_at(&path, error);
         let mut file = beneath::open_file(&path, OFlags::RDWR | OFlags::CREATE).map_err(wrong)?;
         while file.try_lock().is_err() {
@@ -86,9 +86,9 @@ impl Lock {
             .and_then(|()| file.rewind())
             .and_then(|()| file.write_all(owner.as_bytes()))
             .map_err(wrong)?;
-        let own = paths.own().canonicalize().map_err(wrong)?;
-        model::lock(&LEFT).remove(&own);
-        Ok(Self { _file: file, own })
+        let folder = paths.stamina_folder().canonicalize().map_err(wrong)?;
+        model::lock(&LEFT).remove(&folder);
+        Ok(Self { _file: file, folder })
     }
 }
 
@@ -100,7 +100,7 @@ mod tests {
     fn a_lock_is_for_one() {
         let room = tempfile::tempdir().unwrap();
         let paths = RunPaths::new(room.path());
-        disk::folder(&paths.own()).unwrap();
+        disk::folder(&paths.stamina_folder()).unwrap();
         let lock = Lock::take(&paths).unwrap();
         let refused = Lock::take(&paths).unwrap_err();
         assert!(matches!(refused, RunError::Running { pid, .. } if pid == std::process::id()), "{refused}");

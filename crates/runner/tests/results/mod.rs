@@ -23,13 +23,13 @@ pub(crate) fn normalized(folder: &Path) -> BTreeMap<String, String> {
             }
             assert!(!name.contains(".part-"), "{name} was left unfinished");
             let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
-            files.insert(name.clone(), plain(&name, &text, folder));
+            files.insert(name.clone(), comparable_text(&name, &text, folder));
         }
     }
     files
 }
 
-fn plain(name: &str, text: &str, folder: &Path) -> String {
+fn comparable_text(name: &str, text: &str, folder: &Path) -> String {
     let text = text.replace(&folder.to_string_lossy().into_owned(), "FOLDER");
     if name.ends_with(".json") {
         let mut value: Value = serde_json::from_str(&text).unwrap();

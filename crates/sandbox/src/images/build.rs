@@ -103,13 +103,13 @@ impl Engine {
         if wanted.name != BASE.name {
             let base = self.images(&[BASE.image]).await?;
             if base.iter().any(|base| base.current != Some(true)) {
-                self.build_one(BASE, settings, &ca, news, stop).await?;
+                self.build_recipe(BASE, settings, &ca, news, stop).await?;
             }
         }
-        self.build_one(wanted, settings, &ca, news, stop).await
+        self.build_recipe(wanted, settings, &ca, news, stop).await
     }
 
-    async fn build_one(
+    async fn build_recipe(
         &self,
         recipe: &Recipe,
         settings: &BuildSettings,
@@ -244,7 +244,7 @@ pub(super) struct Lines {
 impl Lines {
     pub(super) fn take(&mut self, piece: &str) -> Vec<String> {
         self.open.push_str(piece);
-        let mut whole = Vec::new();
+        let mut lines = Vec::new();
         // A progress bar writes its line again and again with a carriage return.
         while let Some(end) = self.open.find(['\n', '\r']) {
             let line: String = self.open.drain(..=end).collect();
@@ -254,10 +254,10 @@ impl Lines {
                 if self.last.len() > LAST_LINES {
                     self.last.pop_front();
                 }
-                whole.push(line);
+                lines.push(line);
             }
         }
-        whole
+        lines
     }
 
     pub(super) fn failed(self, image: String, error: &str) -> SandboxError {
@@ -304,10 +304,10 @@ mod tests {
 
     #[test]
     fn the_context_is_the_same_each_time_and_holds_the_certificates() {
-        let one = context(BASE, b"cert").unwrap();
-        assert_eq!(one, context(BASE, b"cert").unwrap());
+        let first = context(BASE, b"cert").unwrap();
+        assert_eq!(first, context(BASE, b"cert").unwrap());
         let mut names = Vec::new();
-        for entry in tar::Archive::new(&one[..]).entries().unwrap() {
+        for entry in tar::Archive::new(&first[..]).entries().unwrap() {
             names.push(entry.unwrap().path().unwrap().display().to_string());
         }
         assert_eq!(names, ["Dockerfile", "constraints.txt", "ca.crt"]);

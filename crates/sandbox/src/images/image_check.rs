@@ -39,7 +39,7 @@ pub struct Stacks {
 
 impl Stacks {
     /// What our recipes put into every image; `images test` tries it.
-    pub const OURS: Self = Self { flask: true, fastapi: true, express: true };
+    pub const OF_RECIPES: Self = Self { flask: true, fastapi: true, express: true };
 }
 
 /// What a trial came to.
@@ -81,7 +81,7 @@ impl Engine {
     /// What servers can be written in, in an image: tried, unless the project has a recipe for it.
     pub async fn stacks(&self, image: &str) -> Result<Stacks, SandboxError> {
         if recipe(image).is_some() {
-            return Ok(Stacks::OURS);
+            return Ok(Stacks::OF_RECIPES);
         }
         let works = async |command: [&str; 3]| {
             let command = command.map(str::to_owned);

@@ -251,18 +251,21 @@ mod tests {
     #[test]
     // docs/security.md: Tasks of Harbor
     fn an_image_with_folders_beside_its_container_or_commands_for_others_is_not_played() {
-        let with = |volumes: &[&str], on_build: &[&str]| {
-            let list = |all: &[&str]| Some(all.iter().map(|&one| one.to_owned()).collect());
+        let configuration = |volumes: &[&str], on_build: &[&str]| {
+            let list = |all: &[&str]| Some(all.iter().map(|&text| text.to_owned()).collect());
             let config =
                 ImageConfig { volumes: list(volumes), on_build: list(on_build), ..ImageConfig::default() };
             ImageInspect { config: Some(config), ..ImageInspect::default() }
         };
-        assert_eq!((refusal(&with(&[], &[]), true), refusal(&ImageInspect::default(), true)), (None, None));
+        assert_eq!(
+            (refusal(&configuration(&[], &[]), true), refusal(&ImageInspect::default(), true)),
+            (None, None)
+        );
         for is_extended in [false, true] {
-            let reason = refusal(&with(&["/big", "/data"], &[]), is_extended).unwrap();
+            let reason = refusal(&configuration(&["/big", "/data"], &[]), is_extended).unwrap();
             assert!(reason.contains("VOLUME /big, /data") && reason.contains("disk limit"), "{reason}");
         }
-        let commands = with(&[], &["RUN touch /was-run"]);
+        let commands = configuration(&[], &["RUN touch /was-run"]);
         assert!(refusal(&commands, true).unwrap().contains("ONBUILD"));
         // Nothing is built on top of it for a player.
         assert_eq!(refusal(&commands, false), None);

@@ -61,14 +61,19 @@ fn open_locked(
     rights: Mode,
 ) -> rustix::io::Result<OwnedFd> {
     match rustix::fs::openat(parent, name, flags, Mode::empty()) {
-        Err(Errno::ACCESS) => unlocked(parent, name, flags, rights),
+        Err(Errno::ACCESS) => unlock_and_open(parent, name, flags, rights),
         other => other,
     }
 }
 
 /// The mode is changed through a handle of the entry itself: by its name it could be a link by now.
 #[cfg(target_os = "linux")]
-fn unlocked(parent: BorrowedFd<'_>, name: &CStr, flags: OFlags, rights: Mode) -> rustix::io::Result<OwnedFd> {
+fn unlock_and_open(
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    flags: OFlags,
+    rights: Mode,
+) -> rustix::io::Result<OwnedFd> {
     use std::os::fd::AsRawFd as _;
     let handle = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let handle = rustix::fs::openat(parent, name, handle, Mode::empty())?;
@@ -82,7 +87,12 @@ fn unlocked(parent: BorrowedFd<'_>, name: &CStr, flags: OFlags, rights: Mode) ->
 }
 
 #[cfg(not(target_os = "linux"))]
-fn unlocked(parent: BorrowedFd<'_>, name: &CStr, flags: OFlags, rights: Mode) -> rustix::io::Result<OwnedFd> {
+fn unlock_and_open(
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    flags: OFlags,
+    rights: Mode,
+) -> rustix::io::Result<OwnedFd> {
     let mode = Mode::from_raw_mode(look(parent, name)?.st_mode) | rights;
     rustix::fs::chmodat(parent, name, mode, AtFlags::SYMLINK_NOFOLLOW)?;
     rustix::fs::openat(parent, name, flags, Mode::empty())
@@ -209,7 +219,7 @@ mod tests {
     use super::*;
 
     /// A tree beside a folder that must not be touched.
-    fn place() -> (tempfile::TempDir, PathBuf, PathBuf) {
+    fn tree_and_outside() -> (tempfile::TempDir, PathBuf, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
         let (tree, outside) = (dir.path().join("tree"), dir.path().join("outside"));
         fs::create_dir(&tree).unwrap();
@@ -220,7 +230,7 @@ mod tests {
 
     #[test]
     fn sizes_are_what_is_on_the_disk_and_links_are_not_followed() {
-        let (_dir, tree, outside) = place();
+        let (_dir, tree, outside) = tree_and_outside();
         assert_eq!(size_of(&tree).unwrap(), Size::default());
         fs::write(tree.join("a"), vec![1; 100_000]).unwrap();
         fs::create_dir(tree.join("b")).unwrap();
@@ -249,7 +259,7 @@ mod tests {
             }
             return;
         }
-        let (_dir, tree, _) = place();
+        let (_dir, tree, _) = tree_and_outside();
         let mode = |path: &std::path::Path, mode| {
             fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
         };
@@ -266,7 +276,7 @@ mod tests {
 
     #[test]
     fn what_lies_too_deep_is_told() {
-        let (_dir, tree, _) = place();
+        let (_dir, tree, _) = tree_and_outside();
         let mut at = open_top(&tree).unwrap();
         for _ in 0..DEPTH + 10 {
             rustix::fs::mkdirat(&at, c"d", Mode::RWXU).unwrap();
@@ -283,7 +293,7 @@ mod tests {
             // Only root gives files away.
             return;
         }
-        let (_dir, tree, outside) = place();
+        let (_dir, tree, outside) = tree_and_outside();
         let inner = tree.join("inner");
         fs::create_dir(&inner).unwrap();
         fs::write(inner.join("file"), "x").unwrap();

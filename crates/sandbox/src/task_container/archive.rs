@@ -103,7 +103,7 @@ pub(super) fn files(archive: &[u8]) -> ContainerFiles {
         if !entry.header().entry_type().is_file() {
             continue;
         }
-        let Some(path) = entry.path().ok().and_then(|path| plain(&path)) else { continue };
+        let Some(path) = entry.path().ok().and_then(|path| inner_path(&path)) else { continue };
         let mut content = Vec::new();
         // The end of the archive looks like the end of the file.
         if entry.read_to_end(&mut content).is_err() || content.len() as u64 != entry.size() {
@@ -142,7 +142,7 @@ pub(super) fn is_one_folder(archive: &[u8]) -> bool {
 }
 
 /// A path below the folder that was asked for; nothing for one that leads elsewhere.
-fn plain(path: &Path) -> Option<String> {
+fn inner_path(path: &Path) -> Option<String> {
     let mut parts = Vec::new();
     for part in path.components() {
         match part {
@@ -182,9 +182,9 @@ mod tests {
         let mut folder = PackedFiles::default();
         folder.folder("tests", false).unwrap();
         assert!(is_one_folder(&folder.into_bytes()));
-        assert_eq!(plain(Path::new("../x/y")), None);
-        assert_eq!(plain(Path::new("/x/y")), None);
-        assert_eq!(plain(Path::new("reward.txt")).as_deref(), Some("reward.txt"));
+        assert_eq!(inner_path(Path::new("../x/y")), None);
+        assert_eq!(inner_path(Path::new("/x/y")), None);
+        assert_eq!(inner_path(Path::new("reward.txt")).as_deref(), Some("reward.txt"));
     }
 
     #[test]

@@ -116,7 +116,7 @@ pub(super) async fn run(
             break;
         }
     }
-    let (elapsed, whole) = (started_at.elapsed().as_secs_f64(), started_at.elapsed().as_secs());
+    let (elapsed, whole_seconds) = (started_at.elapsed().as_secs_f64(), started_at.elapsed().as_secs());
     let rest = async {
         while let Some(Ok(piece)) = output.next().await {
             printed.take(piece);
@@ -126,10 +126,10 @@ pub(super) async fn run(
         tracing::debug!(name = task.name, "a command has ended, its output has not");
     }
     // `timeout` says 124 where SIGTERM was enough and is killed along (137) where it was not.
-    exit.timed_out |= matches!(exit.code, Some(124 | 137 | 143)) && whole >= seconds;
-    match task.full() {
+    exit.timed_out |= matches!(exit.code, Some(124 | 137 | 143)) && whole_seconds >= seconds;
+    match task.full_disk() {
         Some(FullDisk::Limit) => exit.disk_full = true,
-        Some(FullDisk::Host { path, free }) => return Err(disk::no_room(path, free)),
+        Some(FullDisk::Host { path, free }) => return Err(disk::no_room_error(path, free)),
         None => {}
     }
     Ok(printed.into_end(exit, elapsed))
@@ -137,12 +137,12 @@ pub(super) async fn run(
 
 /// The end of a command whose container is gone before it.
 fn ended_with_container(task: &OpenTask) -> Result<ContainerEnd, SandboxError> {
-    match task.full() {
+    match task.full_disk() {
         Some(FullDisk::Limit) => {
             let exit = ContainerExit { disk_full: true, ..ContainerExit::default() };
             Ok(ContainerEnd { exit, ..ContainerEnd::default() })
         }
-        Some(FullDisk::Host { path, free }) => Err(disk::no_room(path, free)),
+        Some(FullDisk::Host { path, free }) => Err(disk::no_room_error(path, free)),
         None => Ok(ContainerEnd::default()),
     }
 }

@@ -16,8 +16,8 @@ pub(crate) fn image() -> String {
     std::env::var("STAMINA_TEST_IMAGE").unwrap_or_else(|_| "debian:trixie-slim".to_owned())
 }
 
-/// An engine, a run of its own and two folders; cleared by [`Place::clear`].
-pub(crate) struct Place {
+/// An engine, a run of its own and two folders; cleared by [`TestPlace::clear`].
+pub(crate) struct TestPlace {
     pub(crate) engine: Engine,
     pub(crate) containers: Containers,
     pub(crate) owner: Owner,
@@ -25,7 +25,7 @@ pub(crate) struct Place {
     pub(crate) dir: tempfile::TempDir,
 }
 
-impl Place {
+impl TestPlace {
     pub(crate) async fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let engine = Engine::connect().await.expect("these tests need a container engine");

@@ -133,10 +133,10 @@ fn rename(schema: &mut Schema, entity_key: &str, key: &str, name: &str) -> Resul
 
 fn add_guard(schema: &mut Schema, entity_key: &str, key: &str, guard: &Guard) -> Result<(), Refusal> {
     let existing = action(schema, entity_key, key)?;
-    if existing.guards.iter().any(|one| one.key == guard.key) {
+    if existing.guards.iter().any(|other| other.key == guard.key) {
         return refuse(format!("the action `{entity_key}.{key}` has a guard `{}`", guard.key));
     }
-    if existing.guards.iter().any(|one| one.condition == guard.condition) {
+    if existing.guards.iter().any(|other| other.condition == guard.condition) {
         return refuse(format!("the action `{entity_key}.{key}` has this condition already"));
     }
     claim_in(&mut schema.used, &format!("{entity_key}.{key}.guard"), &guard.key, std::iter::empty())?;
@@ -148,7 +148,7 @@ fn remove_guard(schema: &mut Schema, entity_key: &str, key: &str, guard: &str) -
     let turn = schema.turn;
     let action = action(schema, entity_key, key)?;
     let is_new = action.introduced_in == turn;
-    let Some(position) = action.guards.iter().position(|one| one.key == guard) else {
+    let Some(position) = action.guards.iter().position(|candidate| candidate.key == guard) else {
         return refuse(format!("the action `{entity_key}.{key}` has no guard `{}`", guard.escape_debug()));
     };
     let removed = action.guards.remove(position);
@@ -164,7 +164,7 @@ fn remove_guard(schema: &mut Schema, entity_key: &str, key: &str, guard: &str) -
 }
 
 /// Whether two conditions hold for the same records: the values of a list stand in any order.
-fn same(one: &Condition, other: &Condition) -> bool {
+fn are_same_conditions(left: &Condition, right: &Condition) -> bool {
     let sorted = |condition: &Condition| {
         let mut condition = condition.clone();
         if let Condition::Field { is: Comparison::OneOf(values), .. }
@@ -174,7 +174,7 @@ fn same(one: &Condition, other: &Condition) -> bool {
         }
         condition
     };
-    sorted(one) == sorted(other)
+    sorted(left) == sorted(right)
 }
 
 fn change_guard(
@@ -184,8 +184,8 @@ fn change_guard(
     guard: &str,
     condition: &Condition,
 ) -> Result<(), Refusal> {
-    match action(schema, entity_key, key)?.guards.iter_mut().find(|one| one.key == guard) {
-        Some(guard) if same(&guard.condition, condition) => {
+    match action(schema, entity_key, key)?.guards.iter_mut().find(|candidate| candidate.key == guard) {
+        Some(guard) if are_same_conditions(&guard.condition, condition) => {
             refuse(format!("the guard `{}` is this already", guard.key))
         }
         Some(guard) => {
@@ -205,7 +205,7 @@ fn add_effect(
 ) -> Result<(), Refusal> {
     let action = action(schema, entity_key, key)?;
     if let Some(param) = param {
-        if action.params.iter().any(|one| one.key == param.key || one.name == param.name) {
+        if action.params.iter().any(|existing| existing.key == param.key || existing.name == param.name) {
             return refuse(format!("the action `{entity_key}.{key}` has a parameter `{}`", param.name));
         }
         action.params.push(param.clone());

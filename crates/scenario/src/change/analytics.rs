@@ -5,7 +5,7 @@ use strum::{EnumDiscriminants, IntoStaticStr, VariantNames};
 
 use super::claims::{claim, insert};
 use super::refusal::{Refusal, refuse};
-use crate::ir::{Analytic, Key, Measure, Only, Removed, Schema};
+use crate::ir::{Analytic, Key, Measure, RecordRestriction, Removed, Schema};
 
 /// A change of an analytic.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, EnumDiscriminants)]
@@ -25,7 +25,7 @@ pub enum AnalyticChange {
     /// It is grouped by something else, or no more.
     ChangeGrouping { analytic: Key, group_by: Option<Key> },
     /// It takes other records.
-    ChangeRestriction { analytic: Key, only: Option<Only> },
+    ChangeRestriction { analytic: Key, only: Option<RecordRestriction> },
     /// It gets, changes or loses its query parameter.
     ChangeAnalyticFilter { analytic: Key, by: Option<Key> },
 }
@@ -112,7 +112,7 @@ fn rename(schema: &mut Schema, key: &str, name: &str) -> Result<(), Refusal> {
 }
 
 /// Another restriction, or none.
-fn restrict(schema: &mut Schema, key: &str, only: Option<&Only>) -> Result<(), Refusal> {
+fn restrict(schema: &mut Schema, key: &str, only: Option<&RecordRestriction>) -> Result<(), Refusal> {
     let index = position(schema, key)?;
     let analytic = &mut schema.analytics[index];
     let old = std::mem::replace(&mut analytic.only, only.cloned());

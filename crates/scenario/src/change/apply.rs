@@ -53,11 +53,11 @@ pub fn apply(schema: &Schema, change: &Change) -> Result<Schema, Refusal> {
 /// The schema of a turn while its changes are done again, one after the other, on one schema: quicker than [`apply`],
 /// which looks after each of them whether the schema is valid.
 #[derive(Debug)]
-pub(crate) struct Following {
+pub(crate) struct FollowingSchema {
     schema: Schema,
 }
 
-impl Following {
+impl FollowingSchema {
     /// Nothing is done yet.
     pub(crate) fn new(before: &Schema) -> Self {
         Self { schema: next_turn(before) }

@@ -152,7 +152,7 @@ enum Move {
 }
 
 /// A least or greatest value, before and after.
-fn moved<T: PartialOrd>(before: Option<T>, after: Option<T>, is_least: bool) -> Move {
+fn bound_move<T: PartialOrd>(before: Option<T>, after: Option<T>, is_least: bool) -> Move {
     let grew = match (before, after) {
         (None, Some(_)) => return Move::Stricter,
         (Some(_), None) => return Move::Looser,
@@ -179,21 +179,21 @@ fn moves(before: &Kind, after: &Kind) -> Option<Vec<(Move, Option<Value>)>> {
                 _ => Move::None,
             };
             vec![
-                (moved(*min_length, *new_min, true), min_length.map(|min| text(min.saturating_sub(1)))),
+                (bound_move(*min_length, *new_min, true), min_length.map(|min| text(min.saturating_sub(1)))),
                 (
-                    moved(*max_length, *new_max, false),
+                    bound_move(*max_length, *new_max, false),
                     max_length.map(|max| text(max.saturating_add(1).min(500))),
                 ),
                 (form, pattern.map(|pattern| json!(pattern.counterexample()))),
             ]
         }
         (Kind::Integer { min, max }, Kind::Integer { min: new_min, max: new_max }) => vec![
-            (moved(*min, *new_min, true), min.map(|min| json!(min.saturating_sub(1)))),
-            (moved(*max, *new_max, false), max.map(|max| json!(max.saturating_add(1)))),
+            (bound_move(*min, *new_min, true), min.map(|min| json!(min.saturating_sub(1)))),
+            (bound_move(*max, *new_max, false), max.map(|max| json!(max.saturating_add(1)))),
         ],
         (Kind::Number { min, max }, Kind::Number { min: new_min, max: new_max }) => vec![
-            (moved(*min, *new_min, true), min.map(|min| json!(min - 0.25))),
-            (moved(*max, *new_max, false), max.map(|max| json!(max + 0.25))),
+            (bound_move(*min, *new_min, true), min.map(|min| json!(min - 0.25))),
+            (bound_move(*max, *new_max, false), max.map(|max| json!(max + 0.25))),
         ],
         (
             Kind::StringList { min_items, max_items },
@@ -203,8 +203,8 @@ fn moves(before: &Kind, after: &Kind) -> Option<Vec<(Move, Option<Value>)>> {
                 Value::from((1..=length.min(500)).map(|n| format!("item {n}")).collect::<Vec<_>>())
             };
             vec![
-                (moved(*min_items, *new_min, true), min_items.map(|min| list(min.saturating_sub(1)))),
-                (moved(*max_items, *new_max, false), max_items.map(|max| list(max.saturating_add(1)))),
+                (bound_move(*min_items, *new_min, true), min_items.map(|min| list(min.saturating_sub(1)))),
+                (bound_move(*max_items, *new_max, false), max_items.map(|max| list(max.saturating_add(1)))),
             ]
         }
         _ => return None,

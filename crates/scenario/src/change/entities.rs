@@ -115,14 +115,17 @@ fn nested_under(entity: &Entity) -> impl Iterator<Item = &str> {
     })
 }
 
-fn set_soft_delete(schema: &mut Schema, key: &str, on: bool) -> Result<(), Refusal> {
+fn set_soft_delete(schema: &mut Schema, key: &str, soft_delete: bool) -> Result<(), Refusal> {
     let turn = schema.turn;
     let entity = entity(schema, key)?;
-    if entity.soft_delete == on {
-        return refuse(format!("soft delete of `{key}` is {} already", if on { "on" } else { "off" }));
+    if entity.soft_delete == soft_delete {
+        return refuse(format!(
+            "soft delete of `{key}` is {} already",
+            if soft_delete { "on" } else { "off" }
+        ));
     }
-    entity.soft_delete = on;
-    if !on && entity.introduced_in != turn {
+    entity.soft_delete = soft_delete;
+    if !soft_delete && entity.introduced_in != turn {
         schema.removed.push(Removed::SoftDelete { entity: key.to_owned() });
     }
     Ok(())
@@ -232,7 +235,7 @@ fn strip_actions(schema: &mut Schema, key: &str, references: &[(String, String)]
                         !references.iter().any(|(from, field)| {
                             (from == entity && value.field == *field)
                                 || (from == &other.key
-                                    && matches!(&value.from, Operand::Own(own) if own == field))
+                                    && matches!(&value.from, Operand::Own(key) if key == field))
                         })
                     });
                 }

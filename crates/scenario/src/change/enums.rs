@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::parts::written_field;
 use super::refusal::{Refusal, refuse};
 use super::uses;
-use crate::ir::{Comparison, Condition, Effect, Field, Kind, Only, Operand, Removed, Schema};
+use crate::ir::{Comparison, Condition, Effect, Field, Kind, Operand, RecordRestriction, Removed, Schema};
 
 fn values<'a>(schema: &'a mut Schema, entity_key: &str, key: &str) -> Result<&'a mut Vec<String>, Refusal> {
     match &mut written_field(schema, entity_key, key)?.kind {
@@ -16,7 +16,7 @@ fn values<'a>(schema: &'a mut Schema, entity_key: &str, key: &str) -> Result<&'a
 
 pub(super) fn add(schema: &mut Schema, entity_key: &str, key: &str, value: &str) -> Result<(), Refusal> {
     let values = values(schema, entity_key, key)?;
-    if values.iter().any(|one| one == value) {
+    if values.iter().any(|existing| existing == value) {
         return refuse(format!("`{entity_key}.{key}` has the value `{value}` already"));
     }
     values.push(value.to_owned());
@@ -32,13 +32,13 @@ pub(super) fn remove(schema: &mut Schema, entity_key: &str, key: &str, value: &s
     if values.len() <= 2 {
         return refuse(format!("`{entity_key}.{key}` would have fewer than two values"));
     }
-    values.retain(|one| one != value);
+    values.retain(|existing| existing != value);
     push_removed(schema, entity_key, key, value);
     Ok(())
 }
 
 fn take(schema: &mut Schema, entity_key: &str, key: &str, value: &str) -> Result<(), Refusal> {
-    if values(schema, entity_key, key)?.iter().any(|one| one == value) {
+    if values(schema, entity_key, key)?.iter().any(|existing| existing == value) {
         Ok(())
     } else {
         refuse(format!("`{entity_key}.{key}` has no value `{}`", value.escape_debug()))
@@ -69,11 +69,11 @@ pub(super) fn rename(
 ) -> Result<(), Refusal> {
     take(schema, entity_key, key, value)?;
     let all = values(schema, entity_key, key)?;
-    if all.iter().any(|one| one == to) {
+    if all.iter().any(|existing| existing == to) {
         return refuse(format!("`{entity_key}.{key}` has the value `{to}` already"));
     }
-    for one in all.iter_mut().filter(|one| *one == value) {
-        to.clone_into(one);
+    for existing in all.iter_mut().filter(|existing| *existing == value) {
+        to.clone_into(existing);
     }
     let reword = |given: &mut Value| {
         if given.as_str() == Some(value) {
@@ -122,7 +122,7 @@ pub(super) fn rename(
             }
         }
     }
-    let restricts = |entity: &str, only: &Only| {
+    let restricts = |entity: &str, only: &RecordRestriction| {
         only.field == key
             && match &only.through {
                 None => entity == entity_key,
@@ -136,7 +136,7 @@ pub(super) fn rename(
     }
     for removed in &mut schema.removed {
         if let Removed::AnalyticRestriction { analytic, only } = removed
-            && let Some(analytic) = schema.analytics.iter().find(|one| one.key == *analytic)
+            && let Some(analytic) = schema.analytics.iter().find(|candidate| candidate.key == *analytic)
             && restricts(&analytic.entity, only)
         {
             reword(&mut only.equals);

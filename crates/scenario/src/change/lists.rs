@@ -52,7 +52,7 @@ impl ListChange {
                 if !home.filters.contains(filter) {
                     return refuse(format!("`{key}` has no such filter"));
                 }
-                home.filters.retain(|one| one != filter);
+                home.filters.retain(|existing| existing != filter);
                 if !is_new(schema, key, &filter.field) {
                     let (entity, field) = (entity.clone(), filter.field.clone());
                     schema.removed.push(Removed::Filter { entity, field, op: filter.op });

@@ -95,7 +95,7 @@ pub fn of_enum_value<'a>(schema: &'a Schema, entity: &str, field: &str, value: &
             Use::Guard(entity, action, guard) => schema
                 .entity(entity)
                 .and_then(|entity| entity.action(action))
-                .and_then(|action| action.guards.iter().find(|one| one.key == guard))
+                .and_then(|action| action.guards.iter().find(|candidate| candidate.key == guard))
                 .is_some_and(|guard| match &guard.condition {
                     Condition::Field { is: comparison, .. } | Condition::Related { is: comparison, .. } => {
                         match comparison {
@@ -113,8 +113,9 @@ pub fn of_enum_value<'a>(schema: &'a Schema, entity: &str, field: &str, value: &
                 .is_some_and(|effect| match effect {
                     Effect::Set { to: Operand::Value(value), .. } => is(value),
                     Effect::Create { entity: created, values, .. } if created == entity => {
-                        values.iter().any(|one| {
-                            one.field == field && matches!(&one.from, Operand::Value(value) if is(value))
+                        values.iter().any(|assigned| {
+                            assigned.field == field
+                                && matches!(&assigned.from, Operand::Value(value) if is(value))
                         })
                     }
                     _ => false,
@@ -177,7 +178,7 @@ pub(crate) fn effect_needs(home: &Entity, effect: &Effect, entity: &str, field: 
         Effect::Create { entity: created, reference, values } => {
             values.iter().any(|value| {
                 (created == entity && value.field == field)
-                    || (home.key == entity && matches!(&value.from, Operand::Own(own) if own == field))
+                    || (home.key == entity && matches!(&value.from, Operand::Own(key) if key == field))
             }) || (created == entity && reference == field)
         }
     }

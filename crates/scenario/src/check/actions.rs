@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::fields::{kind_fault, refers};
 use super::values::{divides_from_above, divides_from_below, fits};
-use super::{Faults, MOST_PARTS, twice};
+use super::{Faults, MOST_PARTS, first_duplicate};
 use crate::ir::{
     Action, Comparison, Condition, Effect, Entity, Field, Kind, Operand, Param, Schema, is_name,
 };
@@ -29,7 +29,7 @@ pub(super) fn check(schema: &Schema, entity: &Entity, action: &Action, faults: &
         faults.add(location(), "it has no effect");
     }
     params(action, &location, faults);
-    if let Some(key) = twice(action.guards.iter().map(|guard| guard.key.as_str())) {
+    if let Some(key) = first_duplicate(action.guards.iter().map(|guard| guard.key.as_str())) {
         faults.add(location(), format!("two guards have the key `{key}`"));
     }
     for (index, guard) in action.guards.iter().enumerate() {
@@ -79,10 +79,10 @@ fn same_site(left: &Effect, right: &Effect) -> bool {
 }
 
 fn params(action: &Action, location: &dyn Fn() -> String, faults: &mut Faults) {
-    if let Some(key) = twice(action.params.iter().map(|param| param.key.as_str())) {
+    if let Some(key) = first_duplicate(action.params.iter().map(|param| param.key.as_str())) {
         faults.add(location(), format!("two parameters have the key `{key}`"));
     }
-    if let Some(name) = twice(action.params.iter().map(|param| param.name.as_str())) {
+    if let Some(name) = first_duplicate(action.params.iter().map(|param| param.name.as_str())) {
         faults.add(location(), format!("two parameters have the name `{name}`"));
     }
     for param in &action.params {
@@ -156,7 +156,7 @@ fn comparison_fault(entity: &Entity, key: &str, is: &Comparison) -> Option<Strin
                 !values.is_empty()
                     && values.len() < all.len()
                     && values.iter().all(|value| fits(&field.kind, value))
-                    && twice(values.iter().filter_map(Value::as_str)).is_none()
+                    && first_duplicate(values.iter().filter_map(Value::as_str)).is_none()
             }
             _ => false,
         },
@@ -198,8 +198,9 @@ fn effect_fault(schema: &Schema, entity: &Entity, action: &Action, effect: &Effe
             }
             match by {
                 Operand::Value(value) => {
-                    let good =
-                        value.as_i64().is_some_and(|by| by != 0 && by.abs() <= super::values::GREATEST);
+                    let good = value
+                        .as_i64()
+                        .is_some_and(|by| by != 0 && by.abs() <= super::values::GREATEST_NUMBER);
                     (!good).then(|| "the amount is an integer other than 0".to_owned())
                 }
                 Operand::Param(param) => param_fault(action, param, field),
@@ -216,7 +217,7 @@ fn effect_fault(schema: &Schema, entity: &Entity, action: &Action, effect: &Effe
             if values.len() > other.fields.len() {
                 return Some("more fields are given than there are".to_owned());
             }
-            if let Some(key) = twice(values.iter().map(|value| value.field.as_str())) {
+            if let Some(key) = first_duplicate(values.iter().map(|value| value.field.as_str())) {
                 return Some(format!("`{key}` is given twice"));
             }
             for value in values {
@@ -260,19 +261,19 @@ fn created_fault(
     match from {
         Operand::Value(value) => value_fault(field, value),
         Operand::Param(param) => param_fault(action, param, field),
-        Operand::Own(own) => {
-            let Some(own) = entity.field(own) else {
-                return Some(format!("there is no field `{own}`"));
+        Operand::Own(operand_field) => {
+            let Some(operand_field) = entity.field(operand_field) else {
+                return Some(format!("there is no field `{operand_field}`"));
             };
-            let same = match (&own.kind, &field.kind) {
+            let same = match (&operand_field.kind, &field.kind) {
                 (Kind::Enum { values }, Kind::Enum { values: all }) => {
                     values.iter().all(|value| all.contains(value))
                 }
                 (Kind::Reference { entity, .. }, Kind::Reference { entity: other, .. }) => entity == other,
-                (own, field) => discriminant(own) == discriminant(field),
+                (operand_field, field) => discriminant(operand_field) == discriminant(field),
             };
-            (own.nullable || own.computed.is_some() || !same)
-                .then(|| format!("`{}` is not of the same kind, or can be null", own.key))
+            (operand_field.nullable || operand_field.computed.is_some() || !same)
+                .then(|| format!("`{}` is not of the same kind, or can be null", operand_field.key))
         }
     }
 }

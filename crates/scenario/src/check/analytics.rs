@@ -1,14 +1,14 @@
 //! Rules of analytics.
 
 use super::values::fits;
-use super::{Faults, twice};
-use crate::ir::{Analytic, Entity, Field, Kind, Only, Schema, is_name};
+use super::{Faults, first_duplicate};
+use crate::ir::{Analytic, Entity, Field, Kind, RecordRestriction, Schema, is_name};
 
 pub(super) fn check(schema: &Schema, faults: &mut Faults) {
-    if let Some(key) = twice(schema.analytics.iter().map(|analytic| analytic.key.as_str())) {
+    if let Some(key) = first_duplicate(schema.analytics.iter().map(|analytic| analytic.key.as_str())) {
         faults.add(format!("analytics.{key}"), "two analytics have this key");
     }
-    if let Some(name) = twice(schema.analytics.iter().map(|analytic| analytic.name.as_str())) {
+    if let Some(name) = first_duplicate(schema.analytics.iter().map(|analytic| analytic.name.as_str())) {
         faults.add("analytics", format!("two analytics have the name `{name}`"));
     }
     for analytic in &schema.analytics {
@@ -57,7 +57,11 @@ fn fault(schema: &Schema, analytic: &Analytic) -> Option<String> {
 }
 
 /// Why a restriction of records of an entity cannot be judged.
-pub(super) fn restriction_fault(schema: &Schema, entity: &Entity, only: &Only) -> Option<String> {
+pub(super) fn restriction_fault(
+    schema: &Schema,
+    entity: &Entity,
+    only: &RecordRestriction,
+) -> Option<String> {
     let restricted = match &only.through {
         None => Some(entity),
         Some(reference) => entity

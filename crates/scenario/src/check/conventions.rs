@@ -36,7 +36,7 @@ pub(super) fn check(conventions: &Conventions, faults: &mut Faults) {
     if !all.iter().all(|code| is_code(code)) {
         faults.add("conventions.codes", "a code is a word");
     }
-    if super::twice(all.iter().map(|code| code.as_str())).is_some() {
+    if super::first_duplicate(all.iter().map(|code| code.as_str())).is_some() {
         faults.add("conventions.codes", "the codes of errors are different");
     }
     let status = conventions.status;

@@ -1,6 +1,6 @@
 //! Rules of entities: names, references among them, filters and sorts.
 
-use super::{Faults, MOST_FIELDS, MOST_PARTS, actions, fields, is_line, twice};
+use super::{Faults, MOST_FIELDS, MOST_PARTS, actions, fields, first_duplicate, is_line};
 use crate::ir::{Entity, Field, FilterOp, Kind, Schema, is_name};
 
 /// Keys of entities would be read as parts of the contract in ids of clauses and cases.
@@ -40,7 +40,7 @@ pub(super) fn check(schema: &Schema, faults: &mut Faults) {
     if entities.is_empty() {
         faults.add("entities", "there is no entity");
     }
-    if let Some(key) = twice(entities.iter().map(|entity| entity.key.as_str())) {
+    if let Some(key) = first_duplicate(entities.iter().map(|entity| entity.key.as_str())) {
         faults.add(key, "two entities have this key");
         return;
     }
@@ -91,17 +91,17 @@ fn check_entity(schema: &Schema, entity: &Entity, faults: &mut Faults) {
     }
     let keys =
         entity.fields.iter().map(|field| &field.key).chain(entity.actions.iter().map(|action| &action.key));
-    if let Some(twice) = twice(keys.clone().map(String::as_str)) {
-        faults.add(key, format!("two fields or actions have the key `{twice}`"));
+    if let Some(duplicate) = first_duplicate(keys.clone().map(String::as_str)) {
+        faults.add(key, format!("two fields or actions have the key `{duplicate}`"));
     }
     for taken in keys.filter(|key| TAKEN_BY_CASES.contains(&key.as_str())) {
         faults.add(format!("{key}.{taken}"), "this key has a meaning of its own");
     }
-    if let Some(twice) = twice(entity.fields.iter().map(|field| field.name.as_str())) {
-        faults.add(key, format!("two fields have the name `{twice}`"));
+    if let Some(duplicate) = first_duplicate(entity.fields.iter().map(|field| field.name.as_str())) {
+        faults.add(key, format!("two fields have the name `{duplicate}`"));
     }
-    if let Some(twice) = twice(entity.actions.iter().map(|action| action.name.as_str())) {
-        faults.add(key, format!("two actions have the name `{twice}`"));
+    if let Some(duplicate) = first_duplicate(entity.actions.iter().map(|action| action.name.as_str())) {
+        faults.add(key, format!("two actions have the name `{duplicate}`"));
     }
     for field in &entity.fields {
         fields::check(schema, entity, field, faults);
@@ -119,7 +119,7 @@ fn nested(schema: &Schema, entity: &Entity, faults: &mut Faults) {
         Kind::Reference { entity, nested: true, .. } => Some(entity.as_str()),
         _ => None,
     });
-    if let Some(parent) = twice(targets.clone()) {
+    if let Some(parent) = first_duplicate(targets.clone()) {
         faults.add(&entity.key, format!("two nested routes lead here from `{parent}`"));
     }
     for parent in targets.filter_map(|key| schema.entity(key)) {
@@ -152,7 +152,7 @@ fn lists(entity: &Entity, faults: &mut Faults) {
             Some(_) => {}
         }
     }
-    if let Some(field) = twice(entity.sorts.iter().map(String::as_str)) {
+    if let Some(field) = first_duplicate(entity.sorts.iter().map(String::as_str)) {
         faults.add(format!("{key}.sort.{field}"), "the sort is there twice");
     }
     for sort in &entity.sorts {

@@ -1,7 +1,7 @@
 //! Rules of fields: kinds with their bounds, what an absent field becomes, references, computed fields.
 
-use super::values::{GREATEST, divides_from_below, fits, is_exact};
-use super::{Faults, MOST_PARTS, twice};
+use super::values::{GREATEST_NUMBER, divides_from_below, fits, is_exact};
+use super::{Faults, MOST_PARTS, first_duplicate};
 use crate::ir::{Computed, Entity, Field, Kind, OnDelete, Schema, is_name};
 
 pub(super) fn check(schema: &Schema, entity: &Entity, field: &Field, faults: &mut Faults) {
@@ -54,7 +54,9 @@ pub(super) fn check(schema: &Schema, entity: &Entity, field: &Field, faults: &mu
 pub fn can_be_unique(kind: &Kind) -> bool {
     match kind {
         Kind::String { max_length, .. } => max_length.is_none_or(|max| max >= 3),
-        Kind::Integer { min, max } => max.unwrap_or(GREATEST).saturating_sub(min.unwrap_or(-GREATEST)) >= 9,
+        Kind::Integer { min, max } => {
+            max.unwrap_or(GREATEST_NUMBER).saturating_sub(min.unwrap_or(-GREATEST_NUMBER)) >= 9
+        }
         _ => false,
     }
 }
@@ -70,7 +72,11 @@ pub(super) fn kind_fault(kind: &Kind) -> Option<&'static str> {
         }
         Kind::StringList { min_items, max_items } => lengths_fault(*min_items, *max_items),
         Kind::Integer { min, max } => {
-            if [min, max].into_iter().flatten().any(|bound| !(-GREATEST..=GREATEST).contains(bound)) {
+            if [min, max]
+                .into_iter()
+                .flatten()
+                .any(|bound| !(-GREATEST_NUMBER..=GREATEST_NUMBER).contains(bound))
+            {
                 return Some("a bound is too large");
             }
             matches!((min, max), (Some(min), Some(max)) if min > max)
@@ -91,7 +97,8 @@ pub(super) fn kind_fault(kind: &Kind) -> Option<&'static str> {
             } else if !values.iter().all(|value| is_name(value)) {
                 Some("a value of an enum is a name")
             } else {
-                twice(values.iter().map(String::as_str)).map(|_| "a value of the enum is there twice")
+                first_duplicate(values.iter().map(String::as_str))
+                    .map(|_| "a value of the enum is there twice")
             }
         }
         Kind::Boolean | Kind::DateTime | Kind::Reference { .. } => None,

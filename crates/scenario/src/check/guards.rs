@@ -15,7 +15,7 @@ type GuardInput = Option<Value>;
 /// Whether some record can pass all guards.
 pub(crate) fn can_hold(schema: &Schema, entity: &Entity, action: &Action) -> bool {
     action.guards.iter().all(|guard| {
-        let same: Vec<&Condition> = alike(action, &guard.condition).collect();
+        let same: Vec<&Condition> = guards_of_same_value(action, &guard.condition).collect();
         guard_inputs(schema, entity, &same).is_none_or(|all| {
             all.iter().any(|input| same.iter().all(|condition| holds(condition, input.as_ref())))
         })
@@ -31,7 +31,7 @@ pub fn matters(
     with: Option<&Condition>,
 ) -> bool {
     let Some(old) = action.guards.get(guard).map(|guard| &guard.condition) else { return false };
-    let others: Vec<&Condition> = alike(action, old).filter(|other| *other != old).collect();
+    let others: Vec<&Condition> = guards_of_same_value(action, old).filter(|other| *other != old).collect();
     let mut all = others.clone();
     all.push(old);
     all.extend(with);
@@ -69,7 +69,10 @@ pub fn allowed_values(schema: &Schema, entity: &Entity, action: &Action, field: 
 }
 
 /// The guards that look at the same thing as a condition, itself included.
-fn alike<'a>(action: &'a Action, condition: &'a Condition) -> impl Iterator<Item = &'a Condition> {
+fn guards_of_same_value<'a>(
+    action: &'a Action,
+    condition: &'a Condition,
+) -> impl Iterator<Item = &'a Condition> {
     action.guards.iter().map(|guard| &guard.condition).filter(move |other| match (condition, other) {
         (Condition::Field { field, .. }, Condition::Field { field: other, .. }) => field == other,
         (

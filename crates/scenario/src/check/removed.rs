@@ -83,11 +83,11 @@ fn judge(schema: &Schema, removed: &Removed) -> Option<EntryStanding> {
                 entity.sorts.contains(field)
             }
             Removed::Constraint { entity, field, accepted } => {
-                let field = writable(schema, entity, field)?;
+                let field = writable_field(schema, entity, field)?;
                 if accepted.is_null() { !field.nullable } else { refuses(field, accepted)? }
             }
-            Removed::Unique { entity, field } => writable(schema, entity, field)?.unique,
-            Removed::Immutable { entity, field } => writable(schema, entity, field)?.immutable,
+            Removed::Unique { entity, field } => writable_field(schema, entity, field)?.unique,
+            Removed::Immutable { entity, field } => writable_field(schema, entity, field)?.immutable,
             Removed::Guard { entity, action, condition } => {
                 let entity = schema.entity(entity)?;
                 let action = entity.action(action)?;
@@ -115,7 +115,7 @@ fn judge(schema: &Schema, removed: &Removed) -> Option<EntryStanding> {
     Some(if back { EntryStanding::Back } else { EntryStanding::Holds })
 }
 
-fn writable<'a>(schema: &'a Schema, entity: &str, field: &str) -> Option<&'a Field> {
+fn writable_field<'a>(schema: &'a Schema, entity: &str, field: &str) -> Option<&'a Field> {
     schema.entity(entity)?.field(field).filter(|field| field.is_writable())
 }
 

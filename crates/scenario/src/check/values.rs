@@ -5,21 +5,21 @@ use serde_json::Value;
 use crate::ir::{Kind, Pattern};
 
 /// The greatest size of a number in a schema.
-pub const GREATEST: i64 = 1_000_000;
+pub const GREATEST_NUMBER: i64 = 1_000_000;
 
 /// Whether a written-down value (not null) obeys a kind. Never for a reference: no id can be known beforehand.
 pub fn fits(kind: &Kind, value: &Value) -> bool {
     match kind {
         Kind::String { min_length, max_length, pattern } => value.as_str().is_some_and(|text| {
             let length = text.chars().count();
-            within(length, *min_length, *max_length)
+            is_in_range(length, *min_length, *max_length)
                 && pattern.is_none_or(|pattern| matches(pattern, text))
                 && length <= 500
         }),
         Kind::Integer { min, max } => value.as_i64().is_some_and(|number| {
             min.is_none_or(|min| number >= min)
                 && max.is_none_or(|max| number <= max)
-                && (-GREATEST..=GREATEST).contains(&number)
+                && (-GREATEST_NUMBER..=GREATEST_NUMBER).contains(&number)
         }),
         Kind::Number { min, max } => value.as_f64().is_some_and(|number| {
             min.is_none_or(|min| number >= min) && max.is_none_or(|max| number <= max) && is_exact(number)
@@ -28,7 +28,7 @@ pub fn fits(kind: &Kind, value: &Value) -> bool {
         Kind::DateTime => value.as_str().is_some_and(is_date_time),
         Kind::Enum { values } => value.as_str().is_some_and(|word| values.iter().any(|value| value == word)),
         Kind::StringList { min_items, max_items } => value.as_array().is_some_and(|items| {
-            within(items.len(), *min_items, *max_items) && items.iter().all(Value::is_string)
+            is_in_range(items.len(), *min_items, *max_items) && items.iter().all(Value::is_string)
         }),
         Kind::Reference { .. } => false,
     }
@@ -54,13 +54,13 @@ pub(super) fn divides_from_above(kind: &Kind, value: &Value) -> bool {
         }
 }
 
-fn within(length: usize, min: Option<u32>, max: Option<u32>) -> bool {
+fn is_in_range(length: usize, min: Option<u32>, max: Option<u32>) -> bool {
     min.is_none_or(|min| length >= min as usize) && max.is_none_or(|max| length <= max as usize)
 }
 
 /// Whether a number is a multiple of 0.25 of at most 1,000,000 in size.
 pub fn is_exact(number: f64) -> bool {
-    number.abs() <= GREATEST as f64 && (number * 4.0).fract() == 0.0
+    number.abs() <= GREATEST_NUMBER as f64 && (number * 4.0).fract() == 0.0
 }
 
 /// Whether a text has a form, as a whole: the same as [`Pattern::regex`].

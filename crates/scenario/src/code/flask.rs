@@ -18,7 +18,7 @@ use super::python::{Identifiers, line, prose, quoted};
 use crate::ir::{Analytic, Entity, Field, Kind, OnDelete, Schema, words};
 
 /// Names with a fixed meaning in the file: imports, shared functions and the local variables of written code.
-const FIXED: &[&str] = &[
+const FIXED_NAMES: &[&str] = &[
     "app",
     "os",
     "re",
@@ -96,7 +96,7 @@ struct Unit<'a> {
     entity: &'a Entity,
     columns: Vec<Column<'a>>,
     /// References to this entity.
-    incoming: Vec<Incoming>,
+    incoming: Vec<IncomingReference>,
     /// Of its collection, quoted without the closing quote: `"/api/orders`.
     route: String,
     /// `orders`: the table.
@@ -140,7 +140,7 @@ struct Column<'a> {
 }
 
 /// A reference to an entity.
-struct Incoming {
+struct IncomingReference {
     /// Which entity has it.
     unit: usize,
     /// Which field it is.
@@ -280,7 +280,7 @@ fn short(name: &str) -> &str {
 }
 
 fn name_everything(schema: &Schema) -> App<'_> {
-    let mut taken = Identifiers::new(FIXED);
+    let mut taken = Identifiers::new(FIXED_NAMES);
     let by_key =
         schema.entities.iter().enumerate().map(|(index, entity)| (entity.key.as_str(), index)).collect();
     // Tables first: they carry the plainest names, and stay when something else of the same name comes.
@@ -310,7 +310,7 @@ fn name_entity<'a>(
     let (name, plural) = (&entity.name, &entity.plural);
     let constant = name.to_ascii_uppercase();
     let mut take = |wanted: String| taken.take(&wanted);
-    let one = take(short(name).to_owned());
+    let singular = take(short(name).to_owned());
     let columns = entity
         .fields
         .iter()
@@ -343,7 +343,7 @@ fn name_entity<'a>(
         columns,
         incoming: Vec::new(),
         route,
-        id: take(format!("{one}_id")),
+        id: take(format!("{singular}_id")),
         words: with_article(&plain(name)),
         fields: take(format!("{constant}_FIELDS")),
         read_only: take(format!("{constant}_READ_ONLY")),
@@ -363,7 +363,7 @@ fn name_entity<'a>(
         delete: take(format!("delete_{name}")),
         actions: entity.actions.iter().map(|action| take(format!("{}_{name}", action.name))).collect(),
         table,
-        one,
+        one: singular,
     }
 }
 
@@ -377,7 +377,7 @@ fn name_references(app: &mut App, taken: &mut Identifiers) {
                 continue;
             }
             let parent = &app.units[target].entity.name;
-            let incoming = Incoming {
+            let incoming = IncomingReference {
                 unit,
                 column,
                 finder: taken.take(&format!("{}_by_{}", entity.plural, field.name)),

@@ -297,7 +297,7 @@ fn write_send(out: &mut String, send: &Send, short: &Shorthand<'_>) {
     }
     if takes_body || whole {
         out.push_str(", ");
-        match (short.like(send), &send.body) {
+        match (short.similar_body(send), &send.body) {
             (Some(like), _) => push_like(out, &like),
             (None, Some(body)) => push_json(out, body),
             (None, None) => out.push_str("NOTHING"),

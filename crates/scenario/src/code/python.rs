@@ -9,7 +9,7 @@ use serde_json::Value;
 pub(super) const WIDTH: usize = 110;
 
 /// Longest identifier that is made; longer names are cut (and kept apart by a number).
-const LONGEST: usize = 60;
+const LONGEST_NAME: usize = 60;
 
 /// Writes a line; without arguments an empty one.
 macro_rules! line {
@@ -31,7 +31,7 @@ const KEYWORDS: &[&str] = &[
 
 /// What generated names must not hide: words with a meaning in some places, and the built-in functions that generated code
 /// may use.
-const BUILT_IN: &[&str] = &[
+const PYTHON_NAMES: &[&str] = &[
     "match",
     "case",
     "type",
@@ -120,18 +120,22 @@ pub(super) struct Identifiers(HashSet<String>);
 
 impl Identifiers {
     /// A file in which these names have a meaning already.
-    pub(super) fn new(own: &[&str]) -> Self {
-        Self(KEYWORDS.iter().chain(BUILT_IN).chain(own).map(|&name| name.to_owned()).collect())
+    pub(super) fn new(reserved: &[&str]) -> Self {
+        Self(KEYWORDS.iter().chain(PYTHON_NAMES).chain(reserved).map(|&name| name.to_owned()).collect())
     }
 
     /// An identifier as near to `wanted` as possible that nothing else in the file has.
     pub(super) fn take(&mut self, wanted: &str) -> String {
-        let mut name = if wanted.len() <= LONGEST
+        let mut name = if wanted.len() <= LONGEST_NAME
             && wanted.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         {
             wanted.to_owned()
         } else {
-            wanted.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(LONGEST).collect()
+            wanted
+                .chars()
+                .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+                .take(LONGEST_NAME)
+                .collect()
         };
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             name.insert(0, 'x');
@@ -141,7 +145,7 @@ impl Identifiers {
             return name;
         }
         // `class` becomes `class_`, as is the custom; whatever else is taken gets a number.
-        if KEYWORDS.contains(&name.as_str()) || BUILT_IN.contains(&name.as_str()) {
+        if KEYWORDS.contains(&name.as_str()) || PYTHON_NAMES.contains(&name.as_str()) {
             name.push('_');
         }
         if self.0.contains(&name) {

@@ -23,7 +23,7 @@ pub struct Analytic {
     pub group_by: Option<Key>,
     /// Only some records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub only: Option<Only>,
+    pub only: Option<RecordRestriction>,
     /// A reference field of the entity whose name is an optional query parameter: only records that refer to this id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Key>,
@@ -62,7 +62,7 @@ impl Measure {
 /// Which records an analytic takes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Only {
+pub struct RecordRestriction {
     /// A reference field of the entity: the condition is on the record that it names (and does not hold if null).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub through: Option<Key>,

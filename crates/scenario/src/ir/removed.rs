@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Condition, FilterOp, Key, Only};
+use super::{Condition, FilterOp, Key, RecordRestriction};
 
 /// Something that was so before this turn. Names are the old ones, as the schema wrote them then (not cased).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,7 +60,7 @@ pub enum Removed {
         /// Analytic, still there.
         analytic: Key,
         /// Old restriction.
-        only: Only,
+        only: RecordRestriction,
     },
     /// The query parameter of an analytic that was removed or replaced: it is ignored like any unknown one.
     AnalyticFilter {

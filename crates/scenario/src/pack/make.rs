@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Seed;
-use crate::change::{Change, Following};
+use crate::change::{Change, FollowingSchema};
 use crate::config::Benchmark;
 use crate::ir::Schema;
 use crate::pack::PackError;
 use crate::sample::{Answer, Origin, SampleError, Sampler, Turn};
-use crate::suite::{Blocks, Next, PreviousTurn, Suite, next_suite};
+use crate::suite::{Blocks, NextSuite, PreviousTurn, Suite, next_suite};
 use crate::text::{self, Texts};
 
 /// The version of `changes/turn_N.yaml`.
@@ -135,7 +135,7 @@ impl<'a> Maker<'a> {
         let (previous, suite) = before.map(|before| (before.schema, before.suite)).unzip();
         let before =
             previous.as_ref().zip(suite).map(|(schema, suite)| PreviousTurn { schema, suite, blocks });
-        let Next { suite, equals, blocks } = next_suite(self.seed, &schema, before);
+        let NextSuite { suite, equals, blocks } = next_suite(self.seed, &schema, before);
         self.blocks = blocks;
         let changes = (turn > 1).then(|| TurnChanges { version: CHANGES_VERSION.to_owned(), turn, changes });
         Ok(self.last.insert(MadeTurn {
@@ -167,7 +167,7 @@ impl<'a> Maker<'a> {
             return Err(faulty(format!("{} changes have {} origins", changes.len(), origins.len())));
         }
         // The summary of a change describes the schema that it meets, which earlier changes of the turn may have changed.
-        let mut follow = Following::new(&before.schema);
+        let mut follow = FollowingSchema::new(&before.schema);
         let mut summaries = Vec::with_capacity(changes.len());
         for change in &changes {
             summaries.push(text::summary(follow.schema(), change));

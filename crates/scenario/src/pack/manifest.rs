@@ -243,16 +243,16 @@ impl Manifest {
         if self.scenarios.len() != other.scenarios.len() {
             found.push(format!("{} scenarios against {}", self.scenarios.len(), other.scenarios.len()));
         }
-        for (one, two) in self.scenarios.iter().zip(&other.scenarios) {
-            let differing: Vec<usize> = (0..one.turn_sha256.len().max(two.turn_sha256.len()))
-                .filter(|&turn| one.turn_sha256.get(turn) != two.turn_sha256.get(turn))
+        for (left, right) in self.scenarios.iter().zip(&other.scenarios) {
+            let differing: Vec<usize> = (0..left.turn_sha256.len().max(right.turn_sha256.len()))
+                .filter(|&turn| left.turn_sha256.get(turn) != right.turn_sha256.get(turn))
                 .collect();
             if let Some(first) = differing.first() {
                 found.push(format!(
                     "{}: {} of {} turns differ, the first is turn {}",
-                    one.folder,
+                    left.folder,
                     differing.len(),
-                    one.turns,
+                    left.turns,
                     first + 1
                 ));
             }

@@ -22,20 +22,20 @@ pub enum Target {
 
 impl Target {
     /// A zip if the name ends so, otherwise a folder.
-    pub fn at(path: &Path) -> Self {
+    pub fn from_path(path: &Path) -> Self {
         let zip = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"));
         if zip { Self::Zip(path.to_owned()) } else { Self::Folder(path.to_owned()) }
     }
 }
 
 /// Where a pack goes, checked before anything is made.
-pub(super) struct Place {
+pub(super) struct Destination {
     path: PathBuf,
     parent: PathBuf,
     name: String,
 }
 
-impl Place {
+impl Destination {
     pub(super) fn new(
         path: &Path,
         target: &Target,
@@ -115,7 +115,8 @@ fn may_replace(path: &Path, target: &Target, generation: &Generation, force: boo
         if !entries.iter().all(|name| name == MANIFEST || number(name).is_some()) {
             return Err(occupied("The folder holds something else than a pack"));
         }
-        let foreign = foreign(path).map_err(|error| PackError::Write { path: path.to_owned(), error })?;
+        let foreign =
+            foreign_file(path).map_err(|error| PackError::Write { path: path.to_owned(), error })?;
         if let Some(foreign) = foreign {
             return Err(occupied(&format!("{} is no part of a pack and would be lost", foreign.display())));
         }
@@ -134,7 +135,7 @@ fn may_replace(path: &Path, target: &Target, generation: &Generation, force: boo
 
 /// Something in the folders of scenarios that no generation has written: it would be gone with the old pack. What Python leaves
 /// where tests are run counts as nothing.
-fn foreign(pack: &Path) -> std::io::Result<Option<PathBuf>> {
+fn foreign_file(pack: &Path) -> std::io::Result<Option<PathBuf>> {
     let is_folder = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
     for scenario in read_dir(pack)?.filter(|entry| entry.file_name() != MANIFEST) {
         if !is_folder(&scenario) {
@@ -145,7 +146,7 @@ fn foreign(pack: &Path) -> std::io::Result<Option<PathBuf>> {
             if !is_folder(&folder) || !Part::ALL.iter().any(|part| name == part.folder()) {
                 return Ok(Some(folder.path()));
             }
-            let own = |file: &DirEntry| {
+            let is_own = |file: &DirEntry| {
                 let named = file.file_name();
                 let Some(file_name) = named.to_str() else { return false };
                 if is_folder(file) {
@@ -154,7 +155,7 @@ fn foreign(pack: &Path) -> std::io::Result<Option<PathBuf>> {
                 let path = format!("{}/{file_name}", name.to_string_lossy());
                 Part::from_path(&path).is_some()
             };
-            if let Some(file) = read_dir(&folder.path())?.find(|file| !own(file)) {
+            if let Some(file) = read_dir(&folder.path())?.find(|file| !is_own(file)) {
                 return Ok(Some(file.path()));
             }
         }
@@ -170,7 +171,7 @@ fn read_dir(path: &Path) -> std::io::Result<impl Iterator<Item = DirEntry>> {
 pub(super) struct Stage {
     /// Where it is built.
     pub(super) folder: PathBuf,
-    place: Place,
+    place: Destination,
 }
 
 impl Stage {

@@ -16,9 +16,9 @@ pub(super) trait Sink {
 }
 
 /// Takes them for nothing: to compare hashes.
-pub(super) struct Nowhere;
+pub(super) struct NullSink;
 
-impl Sink for Nowhere {
+impl Sink for NullSink {
     fn put(&mut self, _: &str, _: &[u8]) -> io::Result<()> {
         Ok(())
     }

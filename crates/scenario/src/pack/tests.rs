@@ -52,8 +52,8 @@ fn a_folder_and_a_zip_hold_the_same_and_come_back_as_they_were_made() {
     let temp = tempfile::tempdir().expect("a folder");
     let (folder, zip) = (temp.path().join("pack"), temp.path().join("pack.zip"));
     let generation = small(2, 3);
-    let manifest = write(&generation, &Target::at(&folder)).expect("it is generated");
-    assert_eq!(write(&generation, &Target::at(&zip)).expect("it is generated"), manifest);
+    let manifest = write(&generation, &Target::from_path(&folder)).expect("it is generated");
+    assert_eq!(write(&generation, &Target::from_path(&zip)).expect("it is generated"), manifest);
     assert_eq!(write(&generation, &Target::Nowhere).expect("it is generated"), manifest);
     assert_eq!(names(temp.path()), ["pack", "pack.zip"], "nothing else is left");
     for path in [folder, zip] {
@@ -87,7 +87,8 @@ fn two_zips_are_the_same_bytes_whatever_the_number_of_threads() {
     let bytes = |name: &str, threads: usize| {
         let path = temp.path().join(name);
         let options = Options { threads: std::num::NonZero::new(threads), ..Options::default() };
-        write_with(&small(3, 2), &Programmatic, &Target::at(&path), &options).expect("it is generated");
+        write_with(&small(3, 2), &Programmatic, &Target::from_path(&path), &options)
+            .expect("it is generated");
         std::fs::read(path).expect("a zip")
     };
     assert_eq!(bytes("a.zip", 1), bytes("b.zip", 3));
@@ -114,7 +115,7 @@ fn the_single_turn_benchmark_has_one_turn_without_changes() {
     };
     let temp = tempfile::tempdir().expect("a folder");
     let path = temp.path().join("pack");
-    write(&generation, &Target::at(&path)).expect("it is generated");
+    write(&generation, &Target::from_path(&path)).expect("it is generated");
     let pack = Pack::open_path(&path).expect("it is a pack");
     assert_eq!(pack.changes(0, 1).expect("none"), None);
     let mut first = Maker::new(&Programmatic, Seed { base: 7, scenario: 0 }, 5);
@@ -130,7 +131,7 @@ fn the_single_turn_benchmark_has_one_turn_without_changes() {
 fn damage_is_found_and_told_where_it_is() {
     let temp = tempfile::tempdir().expect("a folder");
     let path = temp.path().join("pack");
-    write(&small(2, 2), &Target::at(&path)).expect("it is generated");
+    write(&small(2, 2), &Target::from_path(&path)).expect("it is generated");
     let pack = || Pack::open_path(&path).expect("it is a pack");
     let found = || -> Vec<String> { verified(&pack()).into_iter().map(|mismatch| mismatch.at).collect() };
     assert_eq!(found(), Vec::<String>::new());
@@ -171,7 +172,7 @@ fn damage_is_found_and_told_where_it_is() {
 fn files_of_suites_that_grow_in_memory_are_refused_by_name() {
     let temp = tempfile::tempdir().expect("a folder");
     let path = temp.path().join("pack");
-    write(&small(1, 4), &Target::at(&path)).expect("it is generated");
+    write(&small(1, 4), &Target::from_path(&path)).expect("it is generated");
     let file = |turn: u32| path.join(format!("scenario_0/test_suites/turn_{turn}.json"));
     // The head of a suite, with other lines under `cases`.
     let replace = |turn: u32, lines: &str| {
@@ -247,22 +248,22 @@ fn packs_of_earlier_versions_are_read_with_their_own_words() {
 #[test]
 fn nothing_but_a_pack_is_replaced() {
     let temp = tempfile::tempdir().expect("a folder");
-    let at = |name: &str| temp.path().join(name);
+    let path_of = |name: &str| temp.path().join(name);
     let occupied = |generation: &Generation, name: &str, force: bool| {
         let options = Options { force, ..Options::default() };
-        match write_with(generation, &Programmatic, &Target::at(&at(name)), &options) {
+        match write_with(generation, &Programmatic, &Target::from_path(&path_of(name)), &options) {
             Ok(_) => false,
             Err(PackError::Occupied { .. }) => true,
             Err(error) => panic!("{error}"),
         }
     };
     let (one, other) = (small(1, 1), small(1, 2));
-    std::fs::create_dir(at("empty")).expect("a folder");
+    std::fs::create_dir(path_of("empty")).expect("a folder");
     assert!(!occupied(&one, "empty", false), "an empty folder is taken");
     assert!(!occupied(&one, "empty", false), "the same pack is made again");
     assert!(occupied(&other, "empty", false), "another pack is not replaced");
     assert!(!occupied(&other, "empty", true), "unless it is asked for");
-    let manifest = at("empty").join(MANIFEST);
+    let manifest = path_of("empty").join(MANIFEST);
     let text = std::fs::read_to_string(&manifest).expect("a manifest");
     std::fs::write(&manifest, text.replace(PACK_VERSION, "stamina-pack/1")).expect("it is written");
     assert!(
@@ -270,24 +271,24 @@ fn nothing_but_a_pack_is_replaced() {
         "nor is one of another format"
     );
     assert!(!occupied(&other, "empty", true), "unless it is asked for");
-    let suites = at("empty").join("scenario_0/test_suites");
+    let suites = path_of("empty").join("scenario_0/test_suites");
     std::fs::create_dir(suites.join("__pycache__")).expect("a folder");
     assert!(!occupied(&one, "empty", true), "what Python left is nobody's");
-    for mine in ["scenario_0/notes.txt", "scenario_0/test_suites/mine.py", "scenario_0/specs/turn_1.md.orig"]
+    for name in ["scenario_0/notes.txt", "scenario_0/test_suites/mine.py", "scenario_0/specs/turn_1.md.orig"]
     {
-        std::fs::write(at("empty").join(mine), "mine").expect("it is written");
-        assert!(occupied(&one, "empty", false), "{mine} would be lost");
-        assert!(occupied(&one, "empty", true), "{mine} would be lost");
-        std::fs::remove_file(at("empty").join(mine)).expect("it is removed");
+        std::fs::write(path_of("empty").join(name), "mine").expect("it is written");
+        assert!(occupied(&one, "empty", false), "{name} would be lost");
+        assert!(occupied(&one, "empty", true), "{name} would be lost");
+        std::fs::remove_file(path_of("empty").join(name)).expect("it is removed");
     }
-    std::fs::write(at("empty").join("notes.txt"), "mine").expect("it is written");
+    std::fs::write(path_of("empty").join("notes.txt"), "mine").expect("it is written");
     assert!(occupied(&other, "empty", true), "a folder with anything else never");
-    std::fs::create_dir(at("other")).expect("a folder");
-    std::fs::write(at("other").join("manifest.json"), "{}").expect("it is written");
+    std::fs::create_dir(path_of("other")).expect("a folder");
+    std::fs::write(path_of("other").join("manifest.json"), "{}").expect("it is written");
     assert!(occupied(&one, "other", true));
-    std::fs::write(at("x.zip"), "mine").expect("it is written");
+    std::fs::write(path_of("x.zip"), "mine").expect("it is written");
     assert!(occupied(&one, "x.zip", true));
-    std::fs::write(at("file"), "mine").expect("it is written");
+    std::fs::write(path_of("file"), "mine").expect("it is written");
     assert!(occupied(&one, "file", true));
     assert!(!occupied(&one, "a.zip", false));
     assert!(!occupied(&one, "a.zip", false));
@@ -323,7 +324,7 @@ fn what_fails_or_is_stopped_leaves_nothing_behind() {
     let temp = tempfile::tempdir().expect("a folder");
     let generation = small(2, 4);
     for name in ["pack", "pack.zip"] {
-        let target = Target::at(&temp.path().join(name));
+        let target = Target::from_path(&temp.path().join(name));
         for lies in [false, true] {
             let error = write_with(&generation, &Faulty { lies }, &target, &Options::default())
                 .expect_err("the sampler fails");
@@ -345,7 +346,7 @@ fn what_fails_or_is_stopped_leaves_nothing_behind() {
 #[test]
 fn a_pack_in_the_only_folder_of_a_zip_is_found() {
     let temp = tempfile::tempdir().expect("a folder");
-    write(&small(1, 1), &Target::at(&temp.path().join("outer/pack"))).expect("it is generated");
+    write(&small(1, 1), &Target::from_path(&temp.path().join("outer/pack"))).expect("it is generated");
     let pack = Pack::open_path(&temp.path().join("outer")).expect("it is found");
     assert!(pack.schema(0, 1).is_ok());
     let empty = tempfile::tempdir().expect("a folder");
@@ -385,7 +386,7 @@ fn a_manifest_has_no_more_than_its_config_needs() {
 fn two_generations_to_the_same_place_do_not_disturb_each_other() {
     let temp = tempfile::tempdir().expect("a folder");
     for name in ["pack", "pack.zip"] {
-        let target = Target::at(&temp.path().join(name));
+        let target = Target::from_path(&temp.path().join(name));
         // Both have begun before one of them goes on.
         let begun = std::sync::Barrier::new(2);
         let met = |progress: Progress| {
@@ -417,7 +418,7 @@ fn what_comes_to_lie_there_meanwhile_is_not_replaced() {
         std::fs::write(path.join("diary.txt"), "mine").expect("it is written");
     };
     let options = Options { force: true, ..Options::default() };
-    let target = Target::at(&path);
+    let target = Target::from_path(&path);
     let outcome = generate(&small(1, 1), &Programmatic, &target, &options, &put, &AtomicBool::new(false));
     assert!(matches!(outcome, Err(PackError::Occupied { .. })));
     assert_eq!(names(temp.path()), ["pack"]);
@@ -436,7 +437,7 @@ fn what_ended_processes_left_is_cleared_away_and_nothing_else() {
     for name in others.iter().copied().chain([removed]) {
         std::fs::create_dir_all(temp.path().join(name).join("scenario_0")).expect("a folder");
     }
-    write(&small(1, 1), &Target::at(&temp.path().join("pack"))).expect("it is generated");
+    write(&small(1, 1), &Target::from_path(&temp.path().join("pack"))).expect("it is generated");
     let mut left = others.to_vec();
     left.push("pack");
     left.sort_unstable();

@@ -8,9 +8,9 @@ use std::sync::{Mutex, PoisonError};
 use super::layout::{MANIFEST, PACK_VERSION, Part, folder};
 use super::make::{MadeTurn, Maker};
 use super::manifest::{Generator, Manifest, SampledBy, ScenarioEntry, TurnHash};
-use super::place::{Place, Target};
+use super::place::{Destination, Target};
 use super::schemas::SchemaFiles;
-use super::sink::{CompleteSpool, Folder, Nowhere, Sink, Spool, write_zip};
+use super::sink::{CompleteSpool, Folder, NullSink, Sink, Spool, write_zip};
 use super::{PackError, yaml};
 use crate::config::Generation;
 use crate::sample::{Origin, Sampler};
@@ -57,7 +57,7 @@ pub fn generate(
     generation.check()?;
     let stage = match target {
         Target::Folder(path) | Target::Zip(path) => {
-            let place = Place::new(path, target, generation, options.force)?;
+            let place = Destination::new(path, target, generation, options.force)?;
             Some(place.stage()?)
         }
         Target::Nowhere => None,
@@ -170,7 +170,7 @@ impl Work<'_> {
         let path = self.folder.map(|stage| stage.join(&name)).unwrap_or_default();
         let failed = |error| PackError::Write { path: path.clone(), error };
         if self.folder.is_none() {
-            let (entry, bytes) = self.turns(scenario, &mut Nowhere, &path)?;
+            let (entry, bytes) = self.turns(scenario, &mut NullSink, &path)?;
             return Ok(WrittenScenario { entry, spool: None, bytes });
         }
         if self.zip {
@@ -187,7 +187,7 @@ impl Work<'_> {
         &self,
         scenario: u32,
         sink: &mut dyn Sink,
-        at: &Path,
+        path: &Path,
     ) -> Result<(ScenarioEntry, u64), PackError> {
         let seed = Seed { base: self.generation.base_seed, scenario };
         let mut maker = Maker::with_benchmark(
@@ -200,7 +200,7 @@ impl Work<'_> {
         let mut out = TurnWriter {
             scenario,
             sink,
-            folder: at,
+            folder: path,
             schemas: SchemaFiles::default(),
             suites: SuiteFiles::default(),
             tests: code::PytestFiles::default(),

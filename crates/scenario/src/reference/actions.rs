@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::answer::{Outcome, refused};
 use super::plan::{ActionPlan, EffectPlan, GuardPlan, OperandPlan, ServerPlan};
-use super::records::{Record, compare, same};
+use super::records::{Record, compare, is_same_value};
 use super::{Flaw, Request, Response, World};
 use crate::ir::Comparison;
 
@@ -29,7 +29,7 @@ impl World {
         if !action.params.is_empty() {
             let body = self.object(request)?;
             if let Some(body) = body {
-                self.known(plan, entity_plan, &action.params, body)?;
+                self.check_known(plan, entity_plan, &action.params, body)?;
             }
             for param in &action.params {
                 let given = body.and_then(|body| body.get(&param.name));
@@ -101,8 +101,10 @@ impl World {
         match guard {
             GuardPlan::Field { field, is } => compares(is, record.value(*field)),
             GuardPlan::Related { reference, target, field, is } => {
-                let related =
-                    record.value(*reference).as_i64().and_then(|id| self.tables.get(*target)?.live(id));
+                let related = record
+                    .value(*reference)
+                    .as_i64()
+                    .and_then(|id| self.tables.get(*target)?.live_record(id));
                 related.map_or(self.has(Flaw::GuardHoldsWithoutRelated), |related| {
                     compares(is, related.value(*field))
                 })
@@ -122,11 +124,11 @@ impl World {
         params: &[Value],
         draft: &mut Draft,
     ) -> Outcome<()> {
-        let own = if self.has(Flaw::OwnAfterEffects) { &draft.record } else { before };
+        let operand_record = if self.has(Flaw::OwnAfterEffects) { &draft.record } else { before };
         let operand = |operand: &OperandPlan| match operand {
             OperandPlan::Value(value) => value.clone(),
             OperandPlan::Param(index) => params.get(*index).cloned().unwrap_or(Value::Null),
-            OperandPlan::Own(index) => own.value(*index).clone(),
+            OperandPlan::Own(index) => operand_record.value(*index).clone(),
         };
         match effect {
             EffectPlan::Set { field, to } => {
@@ -171,7 +173,7 @@ impl World {
                         self.allowed(plan, link.entity, index, value)?;
                     }
                 }
-                let free = self.unique(link.entity, other, &made, None);
+                let free = self.check_unique(link.entity, other, &made, None);
                 free.map_err(|failure| refused(failure.message))?;
                 if !self.has(Flaw::CreateEffectIgnored) {
                     draft.created.push((link.entity, made));
@@ -201,10 +203,10 @@ fn compares(is: &Comparison, value: &Value) -> bool {
     match is {
         Comparison::IsSet => !value.is_null(),
         Comparison::IsNotSet => value.is_null(),
-        Comparison::Not(other) => !same(value, other),
+        Comparison::Not(other) => !is_same_value(value, other),
         _ if value.is_null() => false,
-        Comparison::Equals(other) => same(value, other),
-        Comparison::OneOf(others) => others.iter().any(|other| same(value, other)),
+        Comparison::Equals(other) => is_same_value(value, other),
+        Comparison::OneOf(others) => others.iter().any(|other| is_same_value(value, other)),
         Comparison::AtLeast(least) => compare(value, least).is_ge(),
         Comparison::AtMost(most) => compare(value, most).is_le(),
     }

@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{Outcome, invalid};
 use super::listing::param;
-use super::plan::{AnalyticPlan, MeasurePlan, OnlyPlan};
-use super::records::{Record, compare, integer, number, same, sum};
+use super::plan::{AnalyticPlan, MeasurePlan, RestrictionPlan};
+use super::records::{Record, compare, integer, is_same_value, number, sum};
 use super::{Flaw, Request, Response, World};
 
 impl World {
@@ -42,7 +42,7 @@ impl World {
                     if key.is_null() && !self.has(Flaw::GroupWithNull) {
                         continue;
                     }
-                    match groups.iter_mut().find(|(other, _)| same(other, key)) {
+                    match groups.iter_mut().find(|(other, _)| is_same_value(other, key)) {
                         Some((_, group)) => group.push(record),
                         None => groups.push((key, vec![record])),
                     }
@@ -62,16 +62,16 @@ impl World {
         Ok(Response::json(200, body))
     }
 
-    fn is_counted(&self, only: &OnlyPlan, record: &Record) -> bool {
+    fn is_counted(&self, only: &RestrictionPlan, record: &Record) -> bool {
         let value = match only.through {
             None => Some(record.value(only.field)),
             Some((reference, target)) => record
                 .value(reference)
                 .as_i64()
-                .and_then(|id| self.tables.get(target)?.live(id))
+                .and_then(|id| self.tables.get(target)?.live_record(id))
                 .map(|related| related.value(only.field)),
         };
-        value.is_some_and(|value| same(value, &only.equals))
+        value.is_some_and(|value| is_same_value(value, &only.equals))
     }
 
     fn measure(&self, measure: MeasurePlan, records: &[&Record]) -> Value {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::answer::{Outcome, conflict, invalid};
 use super::plan::{EntityPlan, FieldPlan, ServerPlan};
-use super::records::{Record, same};
+use super::records::{Record, is_same_value};
 use super::{Flaw, Request, World, forms};
 use crate::ir::{Kind, UnknownFields};
 
@@ -19,7 +19,7 @@ pub(super) enum Purpose<'a> {
 }
 
 impl<'a> Purpose<'a> {
-    fn present(self) -> Option<&'a Record> {
+    fn present_record(self) -> Option<&'a Record> {
         match self {
             Self::Create => None,
             Self::Replace(record) | Self::Update(record) => Some(record),
@@ -50,7 +50,7 @@ impl World {
         fixed: Option<(usize, i64)>,
     ) -> Outcome<Vec<Value>> {
         if let Some(body) = body {
-            self.known(plan, entity, &entity.fields, body)?;
+            self.check_known(plan, entity, &entity.fields, body)?;
         }
         let mut values = Vec::with_capacity(entity.fields.len());
         for (index, field) in entity.fields.iter().enumerate() {
@@ -69,7 +69,7 @@ impl World {
         purpose: Purpose<'_>,
         fixed: Option<(usize, i64)>,
     ) -> Outcome<Value> {
-        let present = purpose.present().map_or(&Value::Null, |record| record.value(index));
+        let present = purpose.present_record().map_or(&Value::Null, |record| record.value(index));
         if field.read_only {
             return Ok(present.clone());
         }
@@ -104,8 +104,12 @@ impl World {
         if field.immutable {
             let (applies, differs) = match purpose {
                 Purpose::Create => (false, false),
-                Purpose::Replace(_) => (!self.has(Flaw::ImmutableIgnoredOnReplace), !same(given, present)),
-                Purpose::Update(_) => (!self.has(Flaw::ImmutableIgnoredOnUpdate), !same(given, present)),
+                Purpose::Replace(_) => {
+                    (!self.has(Flaw::ImmutableIgnoredOnReplace), !is_same_value(given, present))
+                }
+                Purpose::Update(_) => {
+                    (!self.has(Flaw::ImmutableIgnoredOnUpdate), !is_same_value(given, present))
+                }
             };
             if differs && self.has(Flaw::ImmutableKeptSilently) {
                 return Ok(present.clone());
@@ -124,7 +128,7 @@ impl World {
 
     /// Refuses keys that are neither fields nor ignored, if the convention says so. `id`, `deleted` and computed fields
     /// are always ignored.
-    pub(super) fn known(
+    pub(super) fn check_known(
         &self,
         plan: &ServerPlan,
         entity: &EntityPlan,
@@ -188,11 +192,11 @@ impl World {
                 if self.has(Flaw::EmptyTextRefused) && length == 0 {
                     return Some("must not be empty".to_owned());
                 }
-                outside(length, *min_length, *max_length, self.has(Flaw::BoundsExclusive))
+                is_outside(length, *min_length, *max_length, self.has(Flaw::BoundsExclusive))
                     .then(|| "is too short or too long".to_owned())
             }
             Kind::Integer { min, max } => {
-                let Some(number) = self.whole(value) else {
+                let Some(number) = self.integer_value(value) else {
                     return Some("must be an integer".to_owned());
                 };
                 let exclusive = i64::from(self.has(Flaw::BoundsExclusive));
@@ -237,14 +241,14 @@ impl World {
                 if !self.has(Flaw::ListItemsUnchecked) && !items.iter().all(Value::is_string) {
                     return Some("must be a list of strings".to_owned());
                 }
-                outside(items.len(), *min_items, *max_items, self.has(Flaw::BoundsExclusive))
+                is_outside(items.len(), *min_items, *max_items, self.has(Flaw::BoundsExclusive))
                     .then(|| "has too few or too many items".to_owned())
             }
             Kind::Reference { .. } => {
                 let exists = value.as_i64().is_some_and(|id| {
                     self.has(Flaw::ReferenceNotChecked)
                         || field.target.and_then(|target| self.tables.get(target)).is_some_and(|table| {
-                            table.live(id).is_some()
+                            table.live_record(id).is_some()
                                 || (self.has(Flaw::ReferenceToDeleted) && table.records.contains_key(&id))
                         })
                 });
@@ -257,7 +261,7 @@ impl World {
         forms::is_date_time(text) || (self.has(Flaw::DateNotReal) && forms::looks_like_date_time(text))
     }
 
-    fn whole(&self, value: &Value) -> Option<i64> {
+    fn integer_value(&self, value: &Value) -> Option<i64> {
         match value {
             Value::Number(number) => number
                 .as_i64()
@@ -278,7 +282,7 @@ impl World {
     }
 
     /// Refuses a value that another record has, where values are unique.
-    pub(super) fn unique(
+    pub(super) fn check_unique(
         &self,
         entity: usize,
         plan: &EntityPlan,
@@ -297,7 +301,7 @@ impl World {
             let taken = table.records.values().any(|other| {
                 (Some(other.id) != own || self.has(Flaw::UniqueCountsItself))
                     && (!other.deleted || self.has(Flaw::UniqueCountsDeleted))
-                    && same(other.value(index), value)
+                    && is_same_value(other.value(index), value)
             });
             if taken {
                 return Err(conflict(format!("{} is already taken", field.name)));
@@ -307,7 +311,7 @@ impl World {
     }
 }
 
-fn outside(count: usize, min: Option<u32>, max: Option<u32>, exclusive: bool) -> bool {
+fn is_outside(count: usize, min: Option<u32>, max: Option<u32>, exclusive: bool) -> bool {
     min.is_some_and(|min| count < min as usize || (exclusive && count <= min as usize))
         || max.is_some_and(|max| count > max as usize || (exclusive && count >= max as usize))
 }

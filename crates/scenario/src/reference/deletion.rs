@@ -11,23 +11,23 @@ use super::{Flaw, Response, World};
 use crate::ir::OnDelete;
 
 /// A record: its entity and id.
-type Place = (usize, i64);
+type RecordKey = (usize, i64);
 
 impl World {
     pub(super) fn delete(&mut self, plan: &ServerPlan, entity: usize, id: &str) -> Outcome<Response> {
         let (entity_plan, record) = self.find(plan, entity, id)?;
         let (name, id) = (&entity_plan.name, record.id);
-        let going = self.going(plan, (entity, id));
+        let going = self.deleted_records(plan, (entity, id));
         let restricted = self.restricted(plan, (entity, id), &going);
         if restricted {
             if self.has(Flaw::RestrictAfterCascade) {
-                let rest: BTreeSet<Place> =
+                let rest: BTreeSet<RecordKey> =
                     going.iter().copied().filter(|place| *place != (entity, id)).collect();
                 self.remove(plan, &rest);
             }
             return Err(conflict(format!("Other records refer to {name} {id}")));
         }
-        let before = self.tables.get(entity).and_then(|table| table.live(id)).cloned();
+        let before = self.tables.get(entity).and_then(|table| table.live_record(id)).cloned();
         self.set_null(plan, &going);
         self.remove(plan, &going);
         if plan.conventions.status.deleted == 204 {
@@ -39,7 +39,7 @@ impl World {
     }
 
     /// The records that a deletion removes: the first one, and what cascades from it.
-    fn going(&self, plan: &ServerPlan, first: Place) -> BTreeSet<Place> {
+    fn deleted_records(&self, plan: &ServerPlan, first: RecordKey) -> BTreeSet<RecordKey> {
         let mut going = BTreeSet::from([first]);
         let mut next = vec![first];
         while let Some(place) = next.pop() {
@@ -56,11 +56,11 @@ impl World {
     }
 
     /// Whether a record that would stay forbids the deletion.
-    fn restricted(&self, plan: &ServerPlan, first: Place, going: &BTreeSet<Place>) -> bool {
+    fn restricted(&self, plan: &ServerPlan, first: RecordKey, going: &BTreeSet<RecordKey>) -> bool {
         if self.has(Flaw::RestrictIgnored) {
             return false;
         }
-        let forbids = |&place: &Place| {
+        let forbids = |&place: &RecordKey| {
             let live = self
                 .referring_to(plan, place)
                 .any(|(from, rule)| rule == OnDelete::Restrict && !going.contains(&from));
@@ -73,7 +73,7 @@ impl World {
     }
 
     /// Whether a record that is deleted already refers to this one with restrict.
-    fn deleted_restricts(&self, plan: &ServerPlan, (entity, id): Place) -> bool {
+    fn deleted_restricts(&self, plan: &ServerPlan, (entity, id): RecordKey) -> bool {
         plan.entities.get(entity).is_some_and(|entity_plan| {
             entity_plan.referrers.iter().filter(|(_, rule)| *rule == OnDelete::Restrict).any(|(link, _)| {
                 self.tables.get(link.entity).is_some_and(|table| {
@@ -87,14 +87,14 @@ impl World {
     fn referring_to<'a>(
         &'a self,
         plan: &'a ServerPlan,
-        (entity, id): Place,
-    ) -> impl Iterator<Item = (Place, OnDelete)> + 'a {
+        (entity, id): RecordKey,
+    ) -> impl Iterator<Item = (RecordKey, OnDelete)> + 'a {
         plan.entities.get(entity).into_iter().flat_map(|entity_plan| &entity_plan.referrers).flat_map(
             move |(link, rule)| {
                 self.tables
                     .get(link.entity)
                     .into_iter()
-                    .flat_map(Table::all_live)
+                    .flat_map(Table::live_records)
                     .filter(move |record| record.refers(link.field, id))
                     .map(move |record| ((link.entity, record.id), *rule))
             },
@@ -102,7 +102,7 @@ impl World {
     }
 
     /// Clears the references of records, not deleted, to those that go.
-    fn set_null(&mut self, plan: &ServerPlan, going: &BTreeSet<Place>) {
+    fn set_null(&mut self, plan: &ServerPlan, going: &BTreeSet<RecordKey>) {
         if self.has(Flaw::SetNullIgnored) {
             return;
         }
@@ -123,7 +123,7 @@ impl World {
     }
 
     /// Removes records, or marks them where their entity has soft delete.
-    fn remove(&mut self, plan: &ServerPlan, going: &BTreeSet<Place>) {
+    fn remove(&mut self, plan: &ServerPlan, going: &BTreeSet<RecordKey>) {
         for &(entity, id) in going {
             let soft = plan.entities.get(entity).is_some_and(|entity_plan| entity_plan.soft_delete);
             let Some(table) = self.tables.get_mut(entity) else { continue };

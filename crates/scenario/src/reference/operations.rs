@@ -18,7 +18,7 @@ impl World {
     ) -> Outcome<(&'a EntityPlan, &Record)> {
         let plan = plan.entities.get(entity).ok_or_else(|| not_found("There is no such route"))?;
         integer(id)
-            .and_then(|id| self.tables.get(entity)?.live(id))
+            .and_then(|id| self.tables.get(entity)?.live_record(id))
             .map(|record| (plan, record))
             .ok_or_else(|| not_found(format!("There is no {} {id:.40}", plan.name)))
     }
@@ -40,10 +40,10 @@ impl World {
                 .iter()
                 .map(|field| body.get(&field.name).cloned().unwrap_or(Value::Null))
                 .collect();
-            self.unique(entity, entity_plan, &raw, None)?;
+            self.check_unique(entity, entity_plan, &raw, None)?;
         }
         let values = self.values(plan, entity_plan, body, Purpose::Create, fixed)?;
-        self.unique(entity, entity_plan, &values, None)?;
+        self.check_unique(entity, entity_plan, &values, None)?;
         let wanted = body
             .filter(|_| self.has(Flaw::IdFromBody))
             .and_then(|body| body.get("id"))
@@ -121,7 +121,7 @@ impl World {
         let purpose = if replace { Purpose::Replace(record) } else { Purpose::Update(record) };
         let values = self.values(plan, entity_plan, body, purpose, None)?;
         let id = record.id;
-        self.unique(entity, entity_plan, &values, Some(id))?;
+        self.check_unique(entity, entity_plan, &values, Some(id))?;
         let after = Record { id, deleted: false, values };
         let shown = self.show(plan, entity, &after);
         let not_kept = if replace { Flaw::ReplaceNotKept } else { Flaw::UpdateNotKept };

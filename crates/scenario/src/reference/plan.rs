@@ -133,7 +133,7 @@ pub(super) struct AnalyticPlan {
     pub(super) entity: usize,
     pub(super) measure: MeasurePlan,
     pub(super) group_by: Option<usize>,
-    pub(super) restriction: Option<OnlyPlan>,
+    pub(super) restriction: Option<RestrictionPlan>,
     /// Query parameter and reference field.
     pub(super) reference: Option<(String, usize)>,
 }
@@ -148,7 +148,7 @@ pub(super) enum MeasurePlan {
 }
 
 #[derive(Debug)]
-pub(super) struct OnlyPlan {
+pub(super) struct RestrictionPlan {
     /// Reference field and the entity that it points to.
     pub(super) through: Option<(usize, usize)>,
     pub(super) field: usize,
@@ -415,7 +415,7 @@ impl AnalyticPlan {
         let restriction = match &analytic.only {
             None => None,
             Some(only) => Some(match &only.through {
-                None => OnlyPlan {
+                None => RestrictionPlan {
                     through: None,
                     field: position(entity, &only.field)?,
                     equals: only.equals.clone(),
@@ -423,7 +423,7 @@ impl AnalyticPlan {
                 Some(through) => {
                     let (reference, target, field) =
                         positions.referenced_field(entity, through, &only.field)?;
-                    OnlyPlan { through: Some((reference, target)), field, equals: only.equals.clone() }
+                    RestrictionPlan { through: Some((reference, target)), field, equals: only.equals.clone() }
                 }
             }),
         };

@@ -40,18 +40,18 @@ pub(super) struct Table {
 
 impl Table {
     /// A record that is not deleted.
-    pub(super) fn live(&self, id: i64) -> Option<&Record> {
+    pub(super) fn live_record(&self, id: i64) -> Option<&Record> {
         self.records.get(&id).filter(|record| !record.deleted)
     }
 
     /// All that are not deleted, by id.
-    pub(super) fn all_live(&self) -> impl Iterator<Item = &Record> {
+    pub(super) fn live_records(&self) -> impl Iterator<Item = &Record> {
         self.records.values().filter(|record| !record.deleted)
     }
 }
 
 /// Equality of values: numbers by value, not by how they are written.
-pub(super) fn same(left: &Value, right: &Value) -> bool {
+pub(super) fn is_same_value(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => compare_numbers(left, right) == Ordering::Equal,
         _ => left == right,

@@ -17,7 +17,7 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use self::eager::Eager;
+use self::eager::EagerListener;
 use super::{Request, Response, World};
 use crate::suite::Method;
 
@@ -74,7 +74,7 @@ fn serve_on(world: World, listener: TcpListener) -> std::io::Result<Serving> {
     let app = Router::new().fallback(answer).with_state(Arc::new(Mutex::new(world)));
     let (stop, stopped) = oneshot::channel::<()>();
     let task = tokio::spawn(async move {
-        let served = axum::serve(Eager(listener), app).with_graceful_shutdown(async move {
+        let served = axum::serve(EagerListener(listener), app).with_graceful_shutdown(async move {
             let _ = stopped.await;
         });
         if let Err(error) = served.await {

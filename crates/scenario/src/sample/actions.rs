@@ -18,7 +18,7 @@ pub(super) struct Idea {
 }
 
 /// What comes before the name of an entity whose records an action creates.
-const CREATING: [&str; 7] = ["add", "open", "log", "request", "issue", "register", "file"];
+const CREATING_VERBS: [&str; 7] = ["add", "open", "log", "request", "issue", "register", "file"];
 
 /// A new action of an entity (which may not be in the schema yet); nothing if no verb is left.
 pub(super) fn action(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Option<Action> {
@@ -59,7 +59,7 @@ pub(super) fn action(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Optio
 /// A guard on the field that the action sets: it is not what it will be.
 fn own_guard(draw: &mut Draw, schema: &Schema, entity: &Entity, action: &Action) -> Option<Guard> {
     let Effect::Set { field, to: Operand::Value(to) } = action.effects.first()? else { return None };
-    let condition = guards::before(draw, entity.field(field)?, to)?;
+    let condition = guards::condition_before(draw, entity.field(field)?, to)?;
     guards::named_guard(schema, entity, action, condition)
 }
 
@@ -236,7 +236,7 @@ fn creating_ideas(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Vec<Idea
     for (other, reference) in schema.references_to(&entity.key) {
         let Some((values, param)) = created_values(draw, entity, other, reference) else { continue };
         let effect = Effect::Create { entity: other.key.clone(), reference: reference.key.clone(), values };
-        let free: Vec<String> = CREATING
+        let free: Vec<String> = CREATING_VERBS
             .iter()
             .map(|verb| format!("{verb}_{}", other.name))
             .filter(|name| is_free_in(schema, entity, name))
@@ -271,13 +271,17 @@ fn created_values(
         } else {
             further -= 1;
         }
-        let own: Vec<&Field> = entity
+        let candidates: Vec<&Field> = entity
             .fields
             .iter()
-            .filter(|own| own.is_writable() && own.is_always_set() && within(&own.kind, &field.kind))
+            .filter(|candidate| {
+                candidate.is_writable()
+                    && candidate.is_always_set()
+                    && is_subset(&candidate.kind, &field.kind)
+            })
             .collect();
-        let from = if !own.is_empty() && (field.target().is_some() || draw.chance(35)) {
-            Operand::Own(draw.pick(&own)?.key.clone())
+        let from = if !candidates.is_empty() && (field.target().is_some() || draw.chance(35)) {
+            Operand::Own(draw.pick(&candidates)?.key.clone())
         } else if param.is_none() && is_param(&field.kind) && draw.chance(35) {
             let name = format!("new_{}", field.key);
             param = Some(Param { key: name.clone(), name: name.clone(), kind: field.kind.clone() });
@@ -295,13 +299,13 @@ fn is_param(kind: &Kind) -> bool {
 }
 
 /// Whether every value of one kind is a value of another.
-fn within(own: &Kind, other: &Kind) -> bool {
-    fn bounds<T: PartialOrd>(own: (Option<T>, Option<T>), other: (Option<T>, Option<T>)) -> bool {
-        let low = other.0.is_none_or(|least| own.0.is_some_and(|own| own >= least));
-        let high = other.1.is_none_or(|most| own.1.is_some_and(|own| own <= most));
+fn is_subset(subset: &Kind, superset: &Kind) -> bool {
+    fn bounds<T: PartialOrd>(subset: (Option<T>, Option<T>), superset: (Option<T>, Option<T>)) -> bool {
+        let low = superset.0.is_none_or(|least| subset.0.is_some_and(|bound| bound >= least));
+        let high = superset.1.is_none_or(|most| subset.1.is_some_and(|bound| bound <= most));
         low && high
     }
-    match (own, other) {
+    match (subset, superset) {
         (
             Kind::String { min_length, max_length, pattern },
             Kind::String { min_length: least, max_length: most, pattern: form },
@@ -340,7 +344,7 @@ pub(super) fn other_name(
     let mut names: Vec<String> = match action.effects.first()? {
         Effect::Create { entity: other, .. } => {
             let other = schema.entity(other)?;
-            CREATING.iter().map(|verb| format!("{verb}_{}", other.name)).collect()
+            CREATING_VERBS.iter().map(|verb| format!("{verb}_{}", other.name)).collect()
         }
         effect @ (Effect::Set { field, .. } | Effect::Increment { field, .. }) => {
             let field = entity.field(field)?;

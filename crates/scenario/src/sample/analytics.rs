@@ -5,17 +5,18 @@ use serde_json::json;
 use super::fields::is_quantity;
 use super::names::{is_free, joined};
 use crate::draw::Draw;
-use crate::ir::{Analytic, Entity, Field, Kind, Measure, Only, Schema};
+use crate::ir::{Analytic, Entity, Field, Kind, Measure, RecordRestriction, Schema};
 
 /// Words of names that say nothing about what is computed, so that it may change.
-const NEUTRAL: [&str; 7] = ["overview", "figures", "summary", "statistics", "report", "digest", "outline"];
+const NEUTRAL_WORDS: [&str; 7] =
+    ["overview", "figures", "summary", "statistics", "report", "digest", "outline"];
 
 /// A new analytic; nothing if no name is free.
 pub(super) fn new(draw: &mut Draw, schema: &Schema) -> Option<Analytic> {
     let entity = draw.pick(&schema.entities)?;
     let measure = measure(draw, entity, None)?;
     let group_by = if draw.chance(60) { group(draw, entity) } else { None };
-    let only = if draw.chance(35) { only(draw, schema, entity, group_by.as_deref()) } else { None };
+    let only = if draw.chance(35) { restriction(draw, schema, entity, group_by.as_deref()) } else { None };
     let by = if draw.chance(30) { pick_by(draw, entity, group_by.as_deref()) } else { None };
     let mut analytic = Analytic {
         key: String::new(),
@@ -27,8 +28,11 @@ pub(super) fn new(draw: &mut Draw, schema: &Schema) -> Option<Analytic> {
         by,
         introduced_in: schema.turn,
     };
-    let mut names =
-        if draw.chance(50) { neutral(draw, entity, &analytic) } else { telling_names(entity, &analytic, 0) };
+    let mut names = if draw.chance(50) {
+        neutral_names(draw, entity, &analytic)
+    } else {
+        telling_names(entity, &analytic, 0)
+    };
     names.extend(telling_names(entity, &analytic, 0));
     let name = names.into_iter().find(|name| is_free(schema, name))?;
     analytic.key.clone_from(&name);
@@ -36,8 +40,8 @@ pub(super) fn new(draw: &mut Draw, schema: &Schema) -> Option<Analytic> {
     Some(analytic)
 }
 
-fn neutral(draw: &mut Draw, entity: &Entity, analytic: &Analytic) -> Vec<String> {
-    let mut words = NEUTRAL;
+fn neutral_names(draw: &mut Draw, entity: &Entity, analytic: &Analytic) -> Vec<String> {
+    let mut words = NEUTRAL_WORDS;
     draw.shuffle(&mut words);
     let subject = match analytic.measure.field() {
         Some(field) => joined(&entity.name, field),
@@ -51,10 +55,10 @@ fn telling_names(entity: &Entity, analytic: &Analytic, way: usize) -> Vec<String
     let measured = |words: [&str; 2]| words.get(way).copied().unwrap_or(words[0]).to_owned();
     let subject = match &analytic.measure {
         Measure::Count => vec![format!("{}_{}", measured(["number_of", "count_of"]), entity.plural)],
-        Measure::Sum(field) => both(&measured(["total", "combined"]), entity, field),
-        Measure::Average(field) => both(&measured(["average", "mean"]), entity, field),
-        Measure::Min(field) => both(&measured(["lowest", "least"]), entity, field),
-        Measure::Max(field) => both(&measured(["highest", "greatest"]), entity, field),
+        Measure::Sum(field) => names_with_field(&measured(["total", "combined"]), entity, field),
+        Measure::Average(field) => names_with_field(&measured(["average", "mean"]), entity, field),
+        Measure::Min(field) => names_with_field(&measured(["lowest", "least"]), entity, field),
+        Measure::Max(field) => names_with_field(&measured(["highest", "greatest"]), entity, field),
     };
     let tail = match (&analytic.group_by, &analytic.only) {
         (Some(group), _) => vec![format!("_{}_{group}", if way == 0 { "by" } else { "per" })],
@@ -72,7 +76,7 @@ fn telling_names(entity: &Entity, analytic: &Analytic, way: usize) -> Vec<String
     names
 }
 
-fn both(word: &str, entity: &Entity, field: &str) -> Vec<String> {
+fn names_with_field(word: &str, entity: &Entity, field: &str) -> Vec<String> {
     vec![joined(word, field), joined(word, &joined(&entity.name, field))]
 }
 
@@ -120,12 +124,12 @@ pub(super) fn group(draw: &mut Draw, entity: &Entity) -> Option<String> {
 }
 
 /// A restriction to some records, other than by the field that groups them.
-pub(super) fn only(
+pub(super) fn restriction(
     draw: &mut Draw,
     schema: &Schema,
     entity: &Entity,
     group_by: Option<&str>,
-) -> Option<Only> {
+) -> Option<RecordRestriction> {
     let judged =
         |field: &&Field| field.is_writable() && matches!(field.kind, Kind::Enum { .. } | Kind::Boolean);
     let mut all: Vec<(Option<&Field>, &Field)> = entity
@@ -145,7 +149,11 @@ pub(super) fn only(
         Kind::Enum { values } => json!(draw.pick(values)?),
         _ => json!(draw.chance(65)),
     };
-    Some(Only { through: through.map(|field| field.key.clone()), field: field.key.clone(), equals })
+    Some(RecordRestriction {
+        through: through.map(|field| field.key.clone()),
+        field: field.key.clone(),
+        equals,
+    })
 }
 
 /// A reference whose name is a query parameter.
@@ -165,7 +173,7 @@ pub(super) fn other_name(draw: &mut Draw, schema: &Schema, analytic: &Analytic) 
     }
     let entity = schema.entity(&analytic.entity)?;
     let names = if super::names::is_neutral(analytic) {
-        neutral(draw, entity, analytic)
+        neutral_names(draw, entity, analytic)
     } else {
         telling_names(entity, analytic, 1)
     };

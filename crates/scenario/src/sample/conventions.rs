@@ -7,17 +7,18 @@ use crate::ir::{
 };
 
 const PREFIXES: [&str; 8] = ["", "/api", "/api/v1", "/v1", "/rest", "/service", "/api/v2", "/v2"];
-const INVALID: [&str; 5] = ["validation_error", "invalid", "invalid_input", "bad_request", "unprocessable"];
+const INVALID_CODES: [&str; 5] =
+    ["validation_error", "invalid", "invalid_input", "bad_request", "unprocessable"];
 const NOT_FOUND: [&str; 4] = ["not_found", "missing", "unknown_resource", "no_such_record"];
 const CONFLICT: [&str; 4] = ["conflict", "already_exists", "in_conflict", "clash"];
-const REFUSED: [&str; 5] =
+const REFUSED_CODES: [&str; 5] =
     ["not_allowed", "refused", "rule_violated", "action_refused", "precondition_failed"];
 const SIZES: [u32; 5] = [5, 8, 10, 12, 15];
-const GREATEST: [u32; 4] = [50, 100, 150, 200];
+const MAX_SIZES: [u32; 4] = [50, 100, 150, 200];
 
 fn pick_one<T: Clone + PartialEq>(draw: &mut Draw, all: &[T], current: Option<&T>) -> Option<T> {
-    let others: Vec<&T> = all.iter().filter(|one| Some(*one) != current).collect();
-    draw.pick(&others).map(|one| (*one).clone())
+    let others: Vec<&T> = all.iter().filter(|choice| Some(*choice) != current).collect();
+    draw.pick(&others).map(|choice| (*choice).clone())
 }
 
 fn word(draw: &mut Draw, all: &[&str], current: Option<&str>) -> String {
@@ -33,17 +34,17 @@ pub(super) fn first(draw: &mut Draw) -> Conventions {
         field_case: if draw.chance(65) { Case::Snake } else { Case::Camel },
         error: error(draw),
         codes: ErrorCodes {
-            invalid: word(draw, &INVALID, None),
+            invalid: word(draw, &INVALID_CODES, None),
             not_found: word(draw, &NOT_FOUND, None),
             conflict: word(draw, &CONFLICT, None),
-            refused: word(draw, &REFUSED, None),
+            refused: word(draw, &REFUSED_CODES, None),
         },
         status: Statuses {
             created: if draw.chance(85) { 201 } else { 200 },
             deleted: pick(draw, [204, 200]),
             invalid: pick(draw, [422, 400]),
             conflict: if draw.chance(85) { 409 } else { 400 },
-            refused: [409, 403, 422][draw.below(3)],
+            refused: [409, 403, 422][draw.number_below(3)],
         },
         list: list(draw),
         pagination: pagination(draw),
@@ -72,7 +73,7 @@ pub(super) fn pagination(draw: &mut Draw) -> Pagination {
     Pagination {
         style: if draw.chance(50) { PaginationStyle::Page } else { PaginationStyle::Offset },
         default_size: pick_one(draw, &SIZES, None).unwrap_or(10),
-        max_size: pick_one(draw, &GREATEST, None).unwrap_or(100),
+        max_size: pick_one(draw, &MAX_SIZES, None).unwrap_or(100),
     }
 }
 
@@ -82,8 +83,8 @@ pub(super) fn prefix(draw: &mut Draw, current: &str) -> String {
 
 /// Another code of a kind: invalid, not found, conflict, refused.
 pub(super) fn code(draw: &mut Draw, index: usize, current: &str) -> String {
-    let all: [&[&str]; 4] = [&INVALID, &NOT_FOUND, &CONFLICT, &REFUSED];
-    word(draw, all.get(index).copied().unwrap_or(&INVALID), Some(current))
+    let all: [&[&str]; 4] = [&INVALID_CODES, &NOT_FOUND, &CONFLICT, &REFUSED_CODES];
+    word(draw, all.get(index).copied().unwrap_or(&INVALID_CODES), Some(current))
 }
 
 /// Another status of a kind: created, deleted, invalid, conflict, refused.

@@ -10,7 +10,7 @@ use crate::vocabulary::vocabulary;
 /// An entity that fits a schema and is not in it yet; nothing if no word is left.
 pub(super) fn new(draw: &mut Draw, schema: &Schema) -> Option<Entity> {
     let noun = new_noun(draw, schema)?;
-    let fields = draw.between(6, 8) as usize;
+    let fields = draw.number_between(6, 8) as usize;
     let mut entity = with_noun(draw, schema, &noun, fields);
     for _ in 0..2 {
         if draw.chance(40)
@@ -24,10 +24,10 @@ pub(super) fn new(draw: &mut Draw, schema: &Schema) -> Option<Entity> {
 
 /// The topic's own words come first and most; those that belong to another entity keep a scenario from running out.
 fn new_noun(draw: &mut Draw, schema: &Schema) -> Option<Noun> {
-    let (own, shared) = new_nouns(schema);
-    let roll = draw.below(100);
-    let pool = if roll < 62 && !own.is_empty() {
-        own
+    let (own_nouns, shared) = new_nouns(schema);
+    let roll = draw.number_below(100);
+    let pool = if roll < 62 && !own_nouns.is_empty() {
+        own_nouns
     } else if roll < 90 && !shared.is_empty() {
         shared
     } else {
@@ -35,25 +35,25 @@ fn new_noun(draw: &mut Draw, schema: &Schema) -> Option<Noun> {
         let parents: Vec<&Entity> =
             schema.entities.iter().filter(|entity| entity.name.matches('_').count() < 2).collect();
         let children = draw.pick(&parents).map(|parent| child_nouns(schema, parent)).unwrap_or_default();
-        if children.is_empty() { if own.is_empty() { shared } else { own } } else { children }
+        if children.is_empty() { if own_nouns.is_empty() { shared } else { own_nouns } } else { children }
     };
     // Words that refer to what is there are more plausible than others.
     let weights: Vec<u32> = pool
         .iter()
         .map(|noun| {
-            let present = noun.refers.iter().filter(|to| living(schema, to).is_some()).count();
+            let present = noun.refers.iter().filter(|to| entity_from_word(schema, to).is_some()).count();
             2 + 6 * present.min(2) as u32
         })
         .collect();
-    let index = draw.weighted(&weights)?;
+    let index = draw.weighted_index(&weights)?;
     pool.into_iter().nth(index)
 }
 
 /// The entity of a schema that came from the word with this singular.
-pub(super) fn living<'a>(schema: &'a Schema, name: &str) -> Option<&'a Entity> {
+pub(super) fn entity_from_word<'a>(schema: &'a Schema, name: &str) -> Option<&'a Entity> {
     let words = vocabulary();
-    let own = words.topic(&schema.topic).into_iter().flat_map(|topic| &topic.entities);
-    let word = own.chain(&words.shared).find(|word| word.name == name)?;
+    let own_words = words.topic(&schema.topic).into_iter().flat_map(|topic| &topic.entities);
+    let word = own_words.chain(&words.shared).find(|word| word.name == name)?;
     schema.entity(word.plural)
 }
 
@@ -75,7 +75,7 @@ pub(super) fn with_noun(draw: &mut Draw, schema: &Schema, noun: &Noun, fields: u
     let mut targets: Vec<&Entity> = Vec::new();
     targets.extend(noun.parent.as_deref().and_then(|key| schema.entity(key)));
     for to in &noun.refers {
-        let target = if *to == "*" { draw.pick(&schema.entities) } else { living(schema, to) };
+        let target = if *to == "*" { draw.pick(&schema.entities) } else { entity_from_word(schema, to) };
         if let Some(target) = target
             && (targets.is_empty() || draw.chance(70))
         {
@@ -108,7 +108,7 @@ pub(super) fn with_noun(draw: &mut Draw, schema: &Schema, noun: &Noun, fields: u
 
 /// Filters, sorts and a default order for an entity that has none.
 fn lists(draw: &mut Draw, entity: &mut Entity) {
-    let count = draw.between(2, 3);
+    let count = draw.number_between(2, 3);
     for _ in 0..count {
         entity.filters.extend(new_filter(draw, entity));
     }
@@ -119,7 +119,7 @@ fn lists(draw: &mut Draw, entity: &mut Entity) {
         .map(|field| field.key.clone())
         .collect();
     draw.shuffle(&mut sorts);
-    sorts.truncate(draw.between(1, 2) as usize);
+    sorts.truncate(draw.number_between(1, 2) as usize);
     if draw.chance(35)
         && let Some(field) = sorts.first().cloned()
     {
@@ -155,5 +155,5 @@ pub(super) fn new_filter(draw: &mut Draw, entity: &Entity) -> Option<Filter> {
 pub(super) fn other_name(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Option<(String, String)> {
     let mut others = noun(schema, entity)?.others;
     draw.shuffle(&mut others);
-    others.into_iter().find(|(one, many)| is_free(schema, one) && is_free(schema, many))
+    others.into_iter().find(|(singular, plural)| is_free(schema, singular) && is_free(schema, plural))
 }

@@ -11,10 +11,10 @@ use crate::vocabulary::{FieldWord, Holds, vocabulary};
 const LONGEST_CHAIN: usize = 3;
 
 /// What comes before the name of a second reference to the same entity.
-const SECOND: [&str; 5] = ["previous", "preferred", "backup", "responsible", "original"];
+const SECOND_PREFIXES: [&str; 5] = ["previous", "preferred", "backup", "responsible", "original"];
 
 /// A field with no rule at all.
-pub(super) fn bare(key: &str, kind: Kind, introduced_in: u32) -> Field {
+pub(super) fn field_without_rules(key: &str, kind: Kind, introduced_in: u32) -> Field {
     Field {
         key: key.to_owned(),
         name: key.to_owned(),
@@ -32,7 +32,7 @@ pub(super) fn bare(key: &str, kind: Kind, introduced_in: u32) -> Field {
 /// A new field that a word stands for. `optional`: it is not required.
 pub(super) fn plain(draw: &mut Draw, word: &FieldWord, introduced_in: u32, optional: bool) -> Field {
     let kind = kind(draw, &word.holds);
-    let mut field = bare(word.name, kind, introduced_in);
+    let mut field = field_without_rules(word.name, kind, introduced_in);
     let usual = default(draw, word, &field.kind);
     let (required, defaulted) = match word.holds {
         Holds::Text(_) => (45, 15),
@@ -43,7 +43,7 @@ pub(super) fn plain(draw: &mut Draw, word: &FieldWord, introduced_in: u32, optio
         Holds::Enum { .. } => (25, 65),
         Holds::List(..) => (25, 35),
     };
-    let roll = draw.below(100);
+    let roll = draw.number_below(100);
     match usual {
         _ if roll < required && !optional => field.required = true,
         Some(usual) if roll < required + defaulted => field.default = Some(usual),
@@ -106,7 +106,9 @@ fn default(draw: &mut Draw, word: &FieldWord, kind: &Kind) -> Option<Value> {
 /// A plausible value of a kind; nothing for references.
 pub(super) fn value(draw: &mut Draw, kind: &Kind) -> Option<Value> {
     Some(match kind {
-        Kind::String { pattern: Some(pattern), .. } => json!(pattern.sample(draw.between(1, 99) as u32)),
+        Kind::String { pattern: Some(pattern), .. } => {
+            json!(pattern.sample(draw.number_between(1, 99) as u32))
+        }
         Kind::String { min_length, max_length, .. } => {
             let fits: Vec<&str> =
                 ["standard", "general", "not stated", "usual", "main", "to be decided", "EUR"]
@@ -122,22 +124,22 @@ pub(super) fn value(draw: &mut Draw, kind: &Kind) -> Option<Value> {
             let low = min.unwrap_or(0);
             let high = max.unwrap_or(low + 100);
             let step = ((high - low) / 10).max(1);
-            json!((low + step * draw.between(0, 4)).clamp(low.min(high), high))
+            json!((low + step * draw.number_between(0, 4)).clamp(low.min(high), high))
         }
         Kind::Number { min, max } => {
             let low = min.unwrap_or(0.0);
             let high = max.unwrap_or(low + 100.0);
             let step = ((high - low) / 10.0).floor().max(0.25);
-            json!((low + step * draw.below(5) as f64).min(high))
+            json!((low + step * draw.number_below(5) as f64).min(high))
         }
         Kind::Boolean => json!(draw.chance(50)),
-        Kind::DateTime => json!(format!("2024-{:02}-01T09:00:00Z", draw.between(1, 12))),
+        Kind::DateTime => json!(format!("2024-{:02}-01T09:00:00Z", draw.number_between(1, 12))),
         Kind::Enum { values } => json!(draw.pick(values)?),
         Kind::StringList { min_items, max_items } => {
             let least = min_items.unwrap_or(0) as usize;
             let most = max_items.map_or(3, |max| max as usize);
             let words = ["general", "standard", "usual", "common", "basic", "plain"];
-            let count = (least + draw.below(2)).min(most).min(words.len());
+            let count = (least + draw.number_below(2)).min(most).min(words.len());
             json!(words[..count.max(least.min(words.len()))])
         }
         Kind::Reference { .. } => return None,
@@ -182,25 +184,29 @@ pub(super) fn reference(
     if !twice {
         keys.push(target.name.clone());
     }
-    let mut second = SECOND;
+    let mut second = SECOND_PREFIXES;
     draw.shuffle(&mut second);
     keys.extend(second.iter().map(|before| format!("{before}_{}", target.name)));
     let key = keys
         .into_iter()
         .find(|key| is_free_in(schema, from, key) && is_free_in(schema, from, &format!("{key}_id")))?;
 
-    let room = depth(schema, target, LONGEST_CHAIN + 1) + above(schema, &from.key, LONGEST_CHAIN + 1)
+    let room = depth(schema, target, LONGEST_CHAIN + 1)
+        + longest_chain_above(schema, &from.key, LONGEST_CHAIN + 1)
         < LONGEST_CHAIN;
     let required = draw.chance(50) && room && !optional;
-    let on_delete = match draw.below(4) {
+    let on_delete = match draw.number_below(4) {
         0 => OnDelete::Restrict,
         1 => OnDelete::Cascade,
         _ if required => OnDelete::Cascade,
         _ => OnDelete::SetNull,
     };
     let nested = draw.chance(45) && !twice && !target.actions.iter().any(|action| action.name == from.plural);
-    let mut field =
-        bare(&key, Kind::Reference { entity: target.key.clone(), on_delete, nested }, schema.turn);
+    let mut field = field_without_rules(
+        &key,
+        Kind::Reference { entity: target.key.clone(), on_delete, nested },
+        schema.turn,
+    );
     field.name = format!("{key}_id");
     field.required = required;
     field.nullable = !required;
@@ -208,14 +214,14 @@ pub(super) fn reference(
 }
 
 /// How long the longest chain of required references to an entity is.
-fn above(schema: &Schema, key: &str, limit: usize) -> usize {
+fn longest_chain_above(schema: &Schema, key: &str, limit: usize) -> usize {
     if limit == 0 {
         return 0;
     }
     schema
         .references_to(key)
         .filter(|(_, field)| field.required)
-        .map(|(from, _)| 1 + above(schema, &from.key, limit - 1))
+        .map(|(from, _)| 1 + longest_chain_above(schema, &from.key, limit - 1))
         .max()
         .unwrap_or(0)
 }
@@ -244,21 +250,21 @@ pub(super) fn computed(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Opt
             _ => total(draw, schema, entity)?,
         };
         let name = names.into_iter().find(|name| is_free_in(schema, entity, name))?;
-        Some(Field { computed: Some(computed), ..bare(&name, kind, schema.turn) })
+        Some(Field { computed: Some(computed), ..field_without_rules(&name, kind, schema.turn) })
     })
 }
 
 /// Possible names, kind and computation.
 type FieldDraft = (Vec<String>, Kind, Computed);
 
-fn two<'a>(draw: &mut Draw, fields: &[&'a Field]) -> Option<(&'a Field, &'a Field)> {
+fn pick_two<'a>(draw: &mut Draw, fields: &[&'a Field]) -> Option<(&'a Field, &'a Field)> {
     let mut fields = fields.to_vec();
     draw.shuffle(&mut fields);
     Some((*fields.first()?, *fields.get(1)?))
 }
 
 fn joined(draw: &mut Draw, texts: &[&Field]) -> Option<FieldDraft> {
-    let (first, second) = two(draw, texts)?;
+    let (first, second) = pick_two(draw, texts)?;
     let names = ["display_name", "caption_line", "full_label", "short_summary"].map(str::to_owned).to_vec();
     let kind = Kind::String { min_length: None, max_length: None, pattern: None };
     let separator = (*draw.pick(&SEPARATORS)?).to_owned();
@@ -285,7 +291,7 @@ pub(super) fn is_quantity(field: &Field) -> bool {
 fn arithmetic(draw: &mut Draw, numbers: &[&Field], product: bool) -> Option<FieldDraft> {
     let numbers: Vec<&Field> =
         numbers.iter().copied().filter(|field| is_quantity(field) && (!product || is_small(field))).collect();
-    let (left, right) = two(draw, &numbers)?;
+    let (left, right) = pick_two(draw, &numbers)?;
     // In one order always, so that nothing is computed twice.
     let (left, right) = if left.key < right.key { (left, right) } else { (right, left) };
     let integers = [left, right].iter().all(|field| matches!(field.kind, Kind::Integer { .. }));
@@ -312,14 +318,16 @@ pub(super) fn threshold(draw: &mut Draw, kind: &Kind) -> Option<Value> {
         Kind::Integer { min, max } => {
             let low = min.unwrap_or(0);
             let high = max.unwrap_or(low + 100);
-            (high - low >= 2)
-                .then(|| json!(low + ((high - low) * draw.between(2, 6) / 10).clamp(1, high - low - 1)))
+            (high - low >= 2).then(|| {
+                json!(low + ((high - low) * draw.number_between(2, 6) / 10).clamp(1, high - low - 1))
+            })
         }
         Kind::Number { min, max } => {
             let low = min.unwrap_or(0.0);
             let high = max.unwrap_or(low + 100.0);
-            (high - low >= 2.0)
-                .then(|| json!(low + ((high - low) * draw.between(2, 6) as f64 / 10.0).floor().max(1.0)))
+            (high - low >= 2.0).then(|| {
+                json!(low + ((high - low) * draw.number_between(2, 6) as f64 / 10.0).floor().max(1.0))
+            })
         }
         _ => None,
     }
@@ -368,7 +376,7 @@ pub(super) fn other_name(draw: &mut Draw, schema: &Schema, entity: &Entity, fiel
             }
             let target = schema.entity(target)?;
             let words = noun(schema, target).map(|noun| noun.others).unwrap_or_default();
-            let mut names: Vec<String> = words.iter().map(|(one, _)| format!("{one}_id")).collect();
+            let mut names: Vec<String> = words.iter().map(|(word, _)| format!("{word}_id")).collect();
             names.push(format!("assigned_{first}"));
             names.push(format!("linked_{first}"));
             names

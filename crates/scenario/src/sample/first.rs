@@ -29,15 +29,15 @@ pub(super) fn first(seed: Seed) -> Option<Schema> {
         used: Vec::new(),
     };
     let mut draw = seed.draw(1, "entities");
-    let count = draw.between(3, 4) as usize;
+    let count = draw.number_between(3, 4) as usize;
     for noun in core(&mut draw, &schema, count) {
-        let fields = draw.between(5, 6) as usize;
+        let fields = draw.number_between(5, 6) as usize;
         let entity = entities::with_noun(&mut draw, &schema, &noun, fields);
         schema.entities.push(entity);
     }
     references(&mut seed.draw(1, "references"), &mut schema);
     let mut draw = seed.draw(1, "actions");
-    let wanted = draw.between(2, 3);
+    let wanted = draw.number_between(2, 3);
     let mut order: Vec<usize> = (0..schema.entities.len()).collect();
     draw.shuffle(&mut order);
     for index in order.iter().cycle().take(3 * wanted as usize) {
@@ -90,7 +90,7 @@ fn core(draw: &mut Draw, schema: &Schema, count: usize) -> Vec<Noun> {
                 }
             })
             .collect();
-        let Some(index) = draw.weighted(&weights) else { break };
+        let Some(index) = draw.weighted_index(&weights) else { break };
         chosen.push(pool.remove(index));
     }
     // In order: nothing refers to what comes after it. References of words form no cycle among so few, or are left out.
@@ -119,7 +119,7 @@ fn references(draw: &mut Draw, schema: &mut Schema) {
         if count(schema) >= 2 {
             break;
         }
-        let index = draw.below(schema.entities.len());
+        let index = draw.number_below(schema.entities.len());
         let small = schema.entities.get(index).filter(|entity| entity.fields.len() < 7);
         let field: Option<Field> = small.and_then(|entity| {
             let possible: Vec<&Entity> = targets(schema, &entity.key)

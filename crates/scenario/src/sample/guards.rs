@@ -105,7 +105,7 @@ pub(super) fn comparison(draw: &mut Draw, field: &Field) -> Option<Comparison> {
     Some(match &field.kind {
         Kind::Enum { values } => {
             let value = json!(draw.pick(values)?);
-            match draw.below(4) {
+            match draw.number_below(4) {
                 0 => Comparison::Equals(value),
                 1 if values.len() > 2 => {
                     let mut some = values.clone();
@@ -127,11 +127,11 @@ pub(super) fn comparison(draw: &mut Draw, field: &Field) -> Option<Comparison> {
 }
 
 /// The condition that a field is not yet what an action sets it to.
-pub(super) fn before(draw: &mut Draw, field: &Field, to: &Value) -> Option<Condition> {
+pub(super) fn condition_before(draw: &mut Draw, field: &Field, to: &Value) -> Option<Condition> {
     let is = match &field.kind {
         Kind::Enum { values } => {
             let others: Vec<&String> = values.iter().filter(|value| to.as_str() != Some(value)).collect();
-            match draw.below(3) {
+            match draw.number_below(3) {
                 0 => Comparison::Equals(json!(draw.pick(&others)?)),
                 1 if others.len() > 2 => {
                     Comparison::OneOf(others.iter().take(2).map(|value| json!(value)).collect())

@@ -1,6 +1,6 @@
 //! The kinds of change, how often each comes, and which comes next.
 
-use super::size::behind;
+use super::size::lines_behind;
 use crate::change::ChangeKind::{self, Action, Analytic, Constraint, Convention, Entity, Field, List};
 use crate::change::{
     ActionKind, AnalyticKind, ConstraintKind, ConventionKind, EntityKind, FieldKind, ListKind,
@@ -139,14 +139,14 @@ impl ChangeKind {
 ///
 /// `sweeping`: whether a change of what holds for all routes may come (at most one a turn should).
 pub fn draw_kind(draw: &mut Draw, schema: &Schema, sweeping: bool) -> ChangeKind {
-    let (behind, entities) = (behind(schema), schema.entities.len());
+    let (behind, entities) = (lines_behind(schema), schema.entities.len());
     let weights =
         KINDS.map(
             |(kind, usual)| {
                 if kind.is_sweeping() && !sweeping { 0 } else { kind.weight_in(usual, behind, entities) }
             },
         );
-    draw.weighted(&weights)
+    draw.weighted_index(&weights)
         .and_then(|index| ChangeKind::ALL.get(index).copied())
         .unwrap_or(Field(FieldKind::AddField))
 }

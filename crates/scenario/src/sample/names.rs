@@ -27,7 +27,11 @@ impl Noun {
             name: word.name.to_owned(),
             plural: word.plural.to_owned(),
             about: word.about.to_owned(),
-            others: word.others.iter().map(|(one, many)| ((*one).to_owned(), (*many).to_owned())).collect(),
+            others: word
+                .others
+                .iter()
+                .map(|(singular, plural)| ((*singular).to_owned(), (*plural).to_owned()))
+                .collect(),
             refers: word.refers.clone(),
             fields: word.fields.clone(),
             parent: None,
@@ -41,7 +45,7 @@ impl Noun {
             name: join(word.name),
             plural: join(word.plural),
             about: word.about.replace("{}", &with_article(&words(stem))),
-            others: word.others.iter().map(|(one, many)| (join(one), join(many))).collect(),
+            others: word.others.iter().map(|(singular, plural)| (join(singular), join(plural))).collect(),
             refers: Vec::new(),
             fields: word.fields.clone(),
             parent: parent.map(str::to_owned),
@@ -93,9 +97,9 @@ pub fn note_names(schema: &mut Schema) {
 pub(super) fn new_nouns(schema: &Schema) -> (Vec<Noun>, Vec<Noun>) {
     let words = vocabulary();
     let free = |word: &&EntityWord| is_free(schema, word.name) && is_free(schema, word.plural);
-    let own = words.topic(&schema.topic).into_iter().flat_map(|topic| &topic.entities);
+    let own_words = words.topic(&schema.topic).into_iter().flat_map(|topic| &topic.entities);
     (
-        own.filter(free).map(Noun::from_word).collect(),
+        own_words.filter(free).map(Noun::from_word).collect(),
         words.shared.iter().filter(free).map(Noun::from_word).collect(),
     )
 }
@@ -110,14 +114,14 @@ pub(super) fn child_nouns(schema: &Schema, parent: &Entity) -> Vec<Noun> {
         .filter(|noun| {
             is_free(schema, &noun.name)
                 && is_free(schema, &noun.plural)
-                && noun.others.iter().all(|(one, many)| is_name(one) && is_name(many))
+                && noun.others.iter().all(|(singular, plural)| is_name(singular) && is_name(plural))
         })
         .collect()
 }
 
 /// Whether a name that is made of both would have a word twice, now or after a rename: `exam_photo_photo`.
 fn repeats_a_word(stem: &str, word: &EntityWord) -> bool {
-    let others = word.others.iter().map(|(one, _)| *one);
+    let others = word.others.iter().map(|(singular, _)| *singular);
     std::iter::once(word.name)
         .chain(others)
         .flat_map(|name| name.split('_'))
@@ -136,8 +140,8 @@ pub(super) fn joined(first: &str, second: &str) -> String {
 /// The word that an entity came from; nothing if it is not of the vocabulary.
 pub(super) fn noun(schema: &Schema, entity: &Entity) -> Option<Noun> {
     let words = vocabulary();
-    let own = words.topic(&schema.topic).into_iter().flat_map(|topic| &topic.entities);
-    if let Some(word) = own.chain(&words.shared).find(|word| word.plural == entity.key) {
+    let own_words = words.topic(&schema.topic).into_iter().flat_map(|topic| &topic.entities);
+    if let Some(word) = own_words.chain(&words.shared).find(|word| word.plural == entity.key) {
         return Some(Noun::from_word(word));
     }
     words.children.iter().find_map(|child| {
@@ -170,7 +174,7 @@ pub(super) fn word(schema: &Schema, field: &Field) -> Option<&'static FieldWord>
 pub(super) fn value_word(word: &'static FieldWord, value: &str) -> Option<&'static ValueWord> {
     match &word.holds {
         Holds::Enum { values, .. } => {
-            values.iter().find(|one| one.name == value || one.others.contains(&value))
+            values.iter().find(|candidate| candidate.name == value || candidate.others.contains(&value))
         }
         _ => None,
     }
@@ -209,9 +213,9 @@ pub(super) fn depth(schema: &Schema, entity: &Entity, limit: usize) -> usize {
 
 /// Whether the name of an analytic says nothing about what it measures and groups by, so that both may change.
 pub(super) fn is_neutral(analytic: &Analytic) -> bool {
-    const TELLING: [&str; 17] = [
+    const TELLING_WORDS: [&str; 17] = [
         "average", "mean", "total", "combined", "sum", "lowest", "least", "highest", "greatest", "count",
         "number", "min", "max", "by", "per", "most", "fewest",
     ];
-    !analytic.name.split('_').any(|word| TELLING.contains(&word))
+    !analytic.name.split('_').any(|word| TELLING_WORDS.contains(&word))
 }

@@ -92,7 +92,7 @@ fn convention(kind: ConventionKind, draw: &mut Draw, schema: &Schema) -> Option<
                 (ErrorKind::Conflict, &now.codes.conflict),
                 (ErrorKind::Refused, &now.codes.refused),
             ];
-            let index = draw.below(all.len());
+            let index = draw.number_below(all.len());
             let (error_kind, old) = *all.get(index)?;
             if (error_kind == ErrorKind::Conflict && !conflict)
                 || (error_kind == ErrorKind::Refused && !refused)
@@ -109,7 +109,7 @@ fn convention(kind: ConventionKind, draw: &mut Draw, schema: &Schema) -> Option<
                 (StatusKind::Conflict, now.status.conflict),
                 (StatusKind::Refused, now.status.refused),
             ];
-            let index = draw.below(all.len());
+            let index = draw.number_below(all.len());
             let (status_kind, old) = *all.get(index)?;
             if (status_kind == StatusKind::Conflict && !conflict)
                 || (status_kind == StatusKind::Refused && !refused)

@@ -8,9 +8,9 @@
 use crate::ir::{Entity, Field, Kind, Schema};
 
 /// Lines that the schedule demands at turn 1.
-const FIRST: i64 = 820;
+const FIRST_LINES: i64 = 820;
 /// Lines that the schedule demands at the last turn that it knows.
-const LAST: i64 = 6150;
+const LAST_LINES: i64 = 6150;
 /// From here on a scenario stays as large as it is.
 const LAST_TURN: i64 = 100;
 
@@ -48,12 +48,12 @@ fn field(field: &Field) -> i64 {
 }
 
 /// How many lines a schema should have at a turn.
-pub fn scheduled(turn: u32) -> i64 {
+pub fn scheduled_lines(turn: u32) -> i64 {
     let turn = i64::from(turn).clamp(1, LAST_TURN);
-    FIRST + (LAST - FIRST) * (turn - 1) / (LAST_TURN - 1)
+    FIRST_LINES + (LAST_LINES - FIRST_LINES) * (turn - 1) / (LAST_TURN - 1)
 }
 
 /// How far a schema is behind its schedule, in lines; negative if it is ahead.
-pub fn behind(schema: &Schema) -> i64 {
-    scheduled(schema.turn) - size(schema)
+pub fn lines_behind(schema: &Schema) -> i64 {
+    scheduled_lines(schema.turn) - size(schema)
 }

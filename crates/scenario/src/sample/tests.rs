@@ -201,7 +201,7 @@ fn sizes_follow_the_schedule(scenarios: &[Turns]) {
     let mut last = Vec::new();
     for turns in scenarios {
         for (schema, _) in turns {
-            let off = behind(schema);
+            let off = lines_behind(schema);
             assert!(off.abs() <= 900, "{} turn {}: {off} lines off", schema.topic, schema.turn);
             assert!(schema.entities.len() <= 28);
         }

@@ -139,16 +139,16 @@ fn entity_differences(before: &Entity, after: &Entity, parts: &mut Vec<String>) 
         part("soft_delete");
     }
     // Filters and sorts are rules of their fields.
-    for (one, other) in [(before, after), (after, before)] {
-        for filter in one.filters.iter().filter(|filter| !other.filters.contains(filter)) {
+    for (entity, other) in [(before, after), (after, before)] {
+        for filter in entity.filters.iter().filter(|filter| !other.filters.contains(filter)) {
             part(&filter.field);
         }
-        for sort in one.sorts.iter().filter(|sort| !other.sorts.contains(sort)) {
+        for sort in entity.sorts.iter().filter(|sort| !other.sorts.contains(sort)) {
             part(sort);
         }
-        if one.default_sort != other.default_sort {
+        if entity.default_sort != other.default_sort {
             part("default_sort");
-            if let Some(sort) = &one.default_sort {
+            if let Some(sort) = &entity.default_sort {
                 part(&sort.field);
             }
         }
@@ -176,7 +176,7 @@ fn in_action(before: &Schema, change: &ActionChange, parts: &mut Vec<String>) {
     match change {
         ActionChange::RemoveGuard { guard, .. } | ActionChange::ChangeGuard { guard, .. } => {
             let guards = old.map(|action| &action.guards);
-            for guard in guards.into_iter().flatten().filter(|one| one.key == *guard) {
+            for guard in guards.into_iter().flatten().filter(|candidate| candidate.key == *guard) {
                 in_condition(before, entity, &guard.condition, parts);
             }
         }

@@ -34,7 +34,7 @@ pub(super) fn cases<'a>(
         clause: format!("{}.{}", facts.key, action.key),
         words: format!("{} {}", words(&action.name), facts.a),
     };
-    let ready = state::ready(plan, facts, action, None);
+    let ready = state::ready_state(plan, facts, action, None);
     if let Some(state) = &ready {
         for effect in &action.effects {
             acting.effect(state, effect, cases);
@@ -68,7 +68,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
     }
 
     /// Looks whether the `n`th record, and what the action creates, is as before.
-    pub(super) fn unchanged(&self, draft: &mut Draft<'_, 'a>, state: &State, n: u32) {
+    pub(super) fn expect_unchanged(&self, draft: &mut Draft<'_, 'a>, state: &State, n: u32) {
         let mut before = Map::new();
         for effect in &self.action.effects {
             match effect {
@@ -87,7 +87,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
             }
         }
         if !before.is_empty() {
-            draft.send(Send::get(self.facts.at(n)).has(before));
+            draft.send(Send::get(self.facts.record_path(n)).has(before));
         }
     }
 
@@ -105,7 +105,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
                 draft.cite_clauses(&[&clause, &part.clause, "operations"]);
                 state.make(&mut draft, facts, 1);
                 draft.send(self.request(state, 1).has_one(&part.json, after.clone()));
-                draft.still(facts, 1, part, after);
+                draft.expect_still(facts, 1, part, after);
                 // What comes from a parameter differs with it.
                 if state.repeatable(self.plan, facts, None)
                     && let Some((state, after)) = self.other_param(state, effect, part)
@@ -133,7 +133,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
                     let given = values.iter().find(|value| value.field == part.field.key);
                     let value = match given {
                         Some(value) => state.operand(facts, self.action, &value.from, 1),
-                        None => Some(part.absent()),
+                        None => Some(part.value_if_absent()),
                     };
                     if let Some(value) = value {
                         draft.cite_clauses(&[&part.clause]);
@@ -190,14 +190,14 @@ impl<'p, 'a> ActionCases<'p, 'a> {
             draft.cite_clauses(clauses);
             state.make(&mut draft, facts, 1);
             draft.fails_with(self.request(state, 1), Failure::Refused);
-            self.unchanged(&mut draft, state, 1);
+            self.expect_unchanged(&mut draft, state, 1);
             draft.done(cases);
         };
         // A value of the parameter that the parameter takes and the field does not.
         let too_much = |key: &str, ok: &dyn Fn(&Value) -> bool| {
             let index = self.action.params.iter().position(|param| param.key == *key)?;
             let kind = &self.action.params.get(index)?.kind;
-            let (low, high) = values::free(kind);
+            let (low, high) = values::unstated_bounds(kind);
             let mut tried: Vec<Value> = values::bounds(kind).into_iter().map(|bound| bound.edge).collect();
             tried.extend((1..=5).map(|n| values::valid(kind, 0, n)));
             tried.extend(low.into_iter().chain(high));
@@ -213,8 +213,10 @@ impl<'p, 'a> ActionCases<'p, 'a> {
                 }
             }
             Effect::Increment { field, by } => {
-                let Some(at) = facts.parts.iter().position(|part| part.field.key == *field) else { return };
-                let Some(part) = facts.parts.get(at) else { return };
+                let Some(index) = facts.parts.iter().position(|part| part.field.key == *field) else {
+                    return;
+                };
+                let Some(part) = facts.parts.get(index) else { return };
                 let allowed = |value: &Value| {
                     values::fits(&part.field.kind, value)
                         && self.action.guards.iter().all(|guard| match &guard.condition {
@@ -234,9 +236,9 @@ impl<'p, 'a> ActionCases<'p, 'a> {
                 let clause = format!("{}.effect.{field}", self.clause);
                 let words = format!("`{}`", part.json);
                 if allowed(&json!(before)) {
-                    refused(&words, &[&part.clause, &clause], &state.with_own(at, json!(before)), cases);
+                    refused(&words, &[&part.clause, &clause], &state.with_value(index, json!(before)), cases);
                 } else if allowed(&json!(edge)) {
-                    refused(&words, &[&part.clause, &clause], &state.with_own(at, json!(edge)), cases);
+                    refused(&words, &[&part.clause, &clause], &state.with_value(index, json!(edge)), cases);
                 } else if let Operand::Param(key) = by
                     && let Some(before) = state.value_before(facts, part, 1).as_i64()
                     && let Some(state) = too_much(key, &|value| {
@@ -251,12 +253,12 @@ impl<'p, 'a> ActionCases<'p, 'a> {
                 for value in created {
                     let Some(part) = other.part(&value.field) else { continue };
                     if let Operand::Own(key) = &value.from
-                        && let Some(index) = facts.parts.iter().position(|own| own.field.key == *key)
+                        && let Some(index) = facts.parts.iter().position(|other| other.field.key == *key)
                         && let Some(too_much) = self.own_value(index, &|value| state::can_be(part, value))
                     {
                         let clause = format!("{}.effect.create_{entity}", self.clause);
                         let words = format!("`{}` of {}", part.json, other.a);
-                        refused(&words, &[&part.clause, &clause], &state.with_own(index, too_much), cases);
+                        refused(&words, &[&part.clause, &clause], &state.with_value(index, too_much), cases);
                         return;
                     }
                     if let Operand::Param(key) = &value.from
@@ -278,7 +280,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
     /// A value that a field and the guards on it take, and something else does not.
     fn own_value(&self, index: usize, ok: &dyn Fn(&Value) -> bool) -> Option<Value> {
         let part = self.facts.parts.get(index).filter(|part| !part.refers())?;
-        let (low, high) = values::free(&part.field.kind);
+        let (low, high) = values::unstated_bounds(&part.field.kind);
         let touched = |effect: &Effect| matches!(effect, Effect::Set { field, .. } | Effect::Increment { field, .. } if *field == part.field.key);
         if self.action.effects.iter().any(touched) {
             return None;
@@ -345,10 +347,10 @@ impl<'p, 'a> ActionCases<'p, 'a> {
             return;
         }
         for before in state::values_to_try(part, &[]) {
-            let state = state.with_own(index, before.clone());
+            let state = state.with_value(index, before.clone());
             let Some(once) = state.value_after(self.facts, self.action, part, 1) else { continue };
             let Some(twice) =
-                state.with_own(index, once.clone()).value_after(self.facts, self.action, part, 1)
+                state.with_value(index, once.clone()).value_after(self.facts, self.action, part, 1)
             else {
                 continue;
             };
@@ -369,7 +371,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
 
     fn params(&self, state: &State, cases: &mut Vec<Case>) {
         let Some(Value::Object(body)) = state.body(self.plan, self.action) else { return };
-        let path = format!("{}/{}", self.facts.at(1), self.plan.schema.path_name(&self.action.name));
+        let path = format!("{}/{}", self.facts.record_path(1), self.plan.schema.path_name(&self.action.name));
         for (index, param) in self.action.params.iter().enumerate() {
             let name = self.plan.schema.json_name(&param.name);
             let title = format!("To {} needs a valid `{name}`", self.words);
@@ -396,7 +398,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
                 draft.fails(Send::post(path.clone(), Some(json!([]))), Failure::Invalid);
                 draft.fails(Send::post(path.clone(), None), Failure::Invalid);
             }
-            self.unchanged(&mut draft, state, 1);
+            self.expect_unchanged(&mut draft, state, 1);
             draft.done(cases);
             self.accepted(state, (index, param), &name, cases);
         }
@@ -418,7 +420,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
 
     /// A parameter takes what is on its bounds, and anything where it has none, as long as no effect breaks a rule.
     fn accepted(&self, state: &State, (index, param): (usize, &Param), name: &str, cases: &mut Vec<Case>) {
-        let (low, high) = values::free(&param.kind);
+        let (low, high) = values::unstated_bounds(&param.kind);
         let edges: Vec<Value> = values::bounds(&param.kind).into_iter().map(|bound| bound.edge).collect();
         let mut free: Vec<Value> = low.into_iter().chain(high).collect();
         if matches!(param.kind, Kind::Number { .. }) {
@@ -434,7 +436,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
         let title = format!("To {} takes every `{name}` that no rule forbids", self.words);
         let mut draft = self.draft(&format!("param.{}.accepted", param.key), Aspect::Accepts, title);
         draft.cite_clauses(&["types.free"]);
-        let most = state.most(self.plan, self.facts, None);
+        let most = state.room(self.plan, self.facts, None);
         let taken = edges.into_iter().chain(free).take(most as usize);
         for (n, value) in (1..).zip(taken) {
             state.make(&mut draft, self.facts, n);
@@ -480,7 +482,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
             .action
             .guards
             .iter()
-            .find_map(|guard| state::ready(self.plan, self.facts, self.action, Some(&guard.key)));
+            .find_map(|guard| state::ready_state(self.plan, self.facts, self.action, Some(&guard.key)));
         let Some(broken) = broken else { return };
         let title = format!("An invalid body to {} is invalid even if a guard does not hold", self.words);
         let mut draft = self.draft("order", Aspect::Refuses, title);

@@ -4,9 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::draft::Draft;
 use super::failure::Failure;
-use super::plan::{EntityFacts, FieldFacts, SuitePlan, id_of, whole};
+use super::plan::{EntityFacts, FieldFacts, SuitePlan, id_of, whole_number};
 use super::{Aspect, Case, Send, values};
-use crate::ir::{Analytic, Measure, Only, words};
+use crate::ir::{Analytic, Measure, RecordRestriction, words};
 
 /// An analytic while its cases are written.
 #[derive(Clone)]
@@ -79,7 +79,7 @@ pub(super) fn without_parameter<'p, 'a>(
 pub(super) fn without_restriction<'p, 'a>(
     plan: &'p SuitePlan<'a>,
     analytic: &'a Analytic,
-    old: &'a Only,
+    old: &'a RecordRestriction,
     draft: &mut Draft<'p, 'a>,
 ) -> Option<()> {
     let counting = counting(plan, analytic)?;
@@ -98,7 +98,7 @@ pub(super) fn without_restriction<'p, 'a>(
 fn restriction<'p, 'a>(
     plan: &'p SuitePlan<'a>,
     facts: &'p EntityFacts<'a>,
-    only: Option<&'a Only>,
+    only: Option<&'a RecordRestriction>,
 ) -> Option<Restriction<'p, 'a>> {
     let only = only?;
     let through = match &only.through {
@@ -109,7 +109,7 @@ fn restriction<'p, 'a>(
         None => None,
     };
     let part = through.map_or(facts, |(_, target)| target).part(&only.field)?;
-    let other = part.other(&[&only.equals])?;
+    let other = part.other_value(&[&only.equals])?;
     Some(Restriction { through, part, equals: &only.equals, other })
 }
 
@@ -300,7 +300,7 @@ impl<'p, 'a> Counting<'p, 'a> {
                 let fraction = |third: f64| ((sum + third) / (count + 1.0)).fract() != 0.0;
                 let third = number(&part.value(3));
                 let mut tried: Vec<Value> = (3..=5).map(|n| part.value(n)).collect();
-                tried.extend([whole(third + 1.0), whole(third - 1.0)]);
+                tried.extend([whole_number(third + 1.0), whole_number(third - 1.0)]);
                 tried.extend(values::bounds(&part.field.kind).into_iter().map(|bound| bound.edge));
                 tried.retain(|value| {
                     values::fits(&part.field.kind, value)
@@ -370,12 +370,12 @@ impl<'p, 'a> Counting<'p, 'a> {
             .measured
             .map(|part| rows.iter().filter_map(|row| row.with.get(&part.json)?.as_f64()).collect())
             .unwrap_or_default();
-        let or_null = |number: Option<f64>| number.map_or(Value::Null, whole);
+        let or_null = |number: Option<f64>| number.map_or(Value::Null, whole_number);
         match self.analytic.measure {
             Measure::Count => json!(rows.len()),
-            Measure::Sum(_) => whole(numbers.iter().sum()),
+            Measure::Sum(_) => whole_number(numbers.iter().sum()),
             Measure::Average(_) if numbers.is_empty() => Value::Null,
-            Measure::Average(_) => whole(numbers.iter().sum::<f64>() / numbers.len() as f64),
+            Measure::Average(_) => whole_number(numbers.iter().sum::<f64>() / numbers.len() as f64),
             Measure::Min(_) => or_null(numbers.iter().copied().reduce(f64::min)),
             Measure::Max(_) => or_null(numbers.iter().copied().reduce(f64::max)),
         }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::draft::Draft;
-use super::plan::{EntityFacts, FieldFacts, SuitePlan, whole};
+use super::plan::{EntityFacts, FieldFacts, SuitePlan, whole_number};
 use super::{Aspect, Case, Send};
 use crate::ir::Computed;
 
@@ -29,13 +29,13 @@ pub(super) fn cases<'a>(
                 format!("`{}` of {} says whether `{}` is at least {value}", part.json, facts.a, operand.json);
             let mut draft = Draft::from_field(plan, facts, part, "computed", Aspect::Computed, title);
             draft.cite_clauses(&[&operand.clause]);
-            let fits = |number: &f64| super::values::fits(&operand.field.kind, &whole(*number));
+            let fits = |number: &f64| super::values::fits(&operand.field.kind, &whole_number(*number));
             let mut made: Option<(u32, f64)> = None;
             for (n, number) in (1..).zip([edge, edge - step, edge + step]) {
                 if fits(&number) {
-                    let body = facts.body_with(n, operand, whole(number));
+                    let body = facts.body_with(n, operand, whole_number(number));
                     let send = draft.create(facts, body).has_one(&part.json, json!(number >= edge));
-                    draft.send(send.kept(facts.key, n));
+                    draft.send(send.keep_record(facts.key, n));
                     made = made.or(Some((n, number)));
                 }
             }
@@ -44,7 +44,7 @@ pub(super) fn cases<'a>(
                 let others = [edge - 2.0 * step, edge + 2.0 * step].into_iter().filter(fits);
                 let other = others.into_iter().find(|other| (*other >= edge) != (number >= edge));
                 if let Some(other) = other {
-                    let patch = Send::patch_one(facts.at(n), &operand.json, whole(other));
+                    let patch = Send::patch_one(facts.record_path(n), &operand.json, whole_number(other));
                     draft.send(patch.has_one(&part.json, json!(other >= edge)));
                 }
             }
@@ -80,14 +80,14 @@ pub(super) fn cases<'a>(
                     .collect();
                 facts.computed(computed, &kept)
             };
-            draft.send(Send::get(facts.at(1)).has_one(&part.json, value(1, 1)));
+            draft.send(Send::get(facts.record_path(1)).has_one(&part.json, value(1, 1)));
             if left.mutable() && left.field.key != right.field.key {
-                let patch = Send::patch_one(facts.at(1), &left.json, left.value(2));
+                let patch = Send::patch_one(facts.record_path(1), &left.json, left.value(2));
                 draft.send(patch.has_one(&part.json, value(2, 1)));
             }
             if right.mutable() {
                 let now = if left.mutable() { 2 } else { 1 };
-                let patch = Send::patch_one(facts.at(1), &right.json, right.value(2));
+                let patch = Send::patch_one(facts.record_path(1), &right.json, right.value(2));
                 draft.send(patch.has_one(&part.json, value(now, 2)));
             }
             draft.done(cases);
@@ -109,7 +109,7 @@ fn aggregates<'a>(
     let summed = field.and_then(|field| child.part(field));
     let operation =
         summed.map_or_else(|| "counts".to_owned(), |summed| format!("adds up `{}` of", summed.json));
-    let on = |tail: &str, title: String| {
+    let draft_with = |tail: &str, title: String| {
         let mut draft = Draft::from_field(plan, facts, part, tail, Aspect::Computed, title);
         draft.cite_clauses(&[child.key, &link.clause]);
         if let Some(summed) = summed {
@@ -129,33 +129,33 @@ fn aggregates<'a>(
     // What the first `n` records give.
     let upto = |n: u32| match summed {
         None => json!(n),
-        Some(summed) => whole((1..=n).filter_map(|n| summed.value(n).as_f64()).sum()),
+        Some(summed) => whole_number((1..=n).filter_map(|n| summed.value(n).as_f64()).sum()),
     };
 
     let title = format!("`{}` of {} {operation} the {} that refer to it", part.json, facts.a, child.many);
-    let mut draft = on("computed", title);
+    let mut draft = draft_with("computed", title);
     draft.make(facts, 1).make(facts, 2);
     draft.make_with(child, 1, with(2, number(1)));
-    draft.still(facts, 2, part, upto(1));
+    draft.expect_still(facts, 2, part, upto(1));
     draft.make_with(child, 2, with(2, number(2))).make_with(child, 3, with(1, number(3)));
-    draft.still(facts, 2, part, upto(2)).done(cases);
+    draft.expect_still(facts, 2, part, upto(2)).done(cases);
 
     let title = format!("`{}` of {} leaves deleted {} out", part.json, facts.a, child.many);
-    let mut draft = on("computed.deleted", title);
+    let mut draft = draft_with("computed.deleted", title);
     draft.cite_clauses(&["deletion"]);
     draft.make(facts, 1).make(facts, 2);
     draft.make_with(child, 1, with(2, number(1))).make_with(child, 2, with(2, number(2)));
     draft.delete(child, 2);
-    draft.still(facts, 2, part, upto(1)).done(cases);
+    draft.expect_still(facts, 2, part, upto(1)).done(cases);
 
     if let Some(summed) = summed.filter(|summed| summed.field.nullable) {
         let title =
             format!("`{}` of {} leaves {} without `{}` out", part.json, facts.a, child.many, summed.json);
-        let mut draft = on("computed.null", title);
+        let mut draft = draft_with("computed.null", title);
         draft.make(facts, 1).make(facts, 2);
         draft.make_with(child, 1, with(2, Some(Value::Null)));
-        draft.still(facts, 2, part, json!(0));
+        draft.expect_still(facts, 2, part, json!(0));
         draft.make_with(child, 2, with(2, number(1)));
-        draft.still(facts, 2, part, upto(1)).done(cases);
+        draft.expect_still(facts, 2, part, upto(1)).done(cases);
     }
 }

@@ -10,7 +10,7 @@ use crate::ir::PaginationStyle;
 
 /// Cases of the conventions, on the entity whose records need the least.
 pub(super) fn cases(plan: &SuitePlan<'_>, cases: &mut Vec<Case>) {
-    let Some(facts) = plan.simplest() else { return };
+    let Some(facts) = plan.simplest_entity() else { return };
     reset(plan, facts, cases);
     ids(plan, facts, cases);
     routes(plan, facts, cases);
@@ -76,20 +76,20 @@ fn routes<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
 /// The whole error body, once for each kind of error that the schema has.
 fn errors<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let message = plan.schema.conventions.error.message_pointer();
-    let on = |tail: &str, words: &str| {
+    let draft_with = |tail: &str, words: &str| {
         let title = format!("The error body for {words} carries its code and a message");
         let mut draft = Draft::new(plan, format!("conventions.error.{tail}"), Aspect::Convention, title);
         draft.cite_clauses(&["errors.body", "errors.status", "operations"]);
         draft
     };
-    let mut draft = on("invalid", "an invalid body");
+    let mut draft = draft_with("invalid", "an invalid body");
     draft.cite_clauses(&[facts.key, "bodies.object"]);
     let send = Send::new(Method::Post, facts.path.clone(), Some(json!([])), 0).text(&message);
     draft.fails_with(send, Failure::Invalid).done(cases);
 
-    let mut draft = on("not_found", "a record that does not exist");
+    let mut draft = draft_with("not_found", "a record that does not exist");
     draft.cite_clauses(&[facts.key, "records.id"]);
-    draft.fails_with(Send::get(facts.nowhere()).text(&message), Failure::Missing).done(cases);
+    draft.fails_with(Send::get(facts.missing_record_path()).text(&message), Failure::Missing).done(cases);
 
     let unique = plan.entities.iter().find_map(|facts| {
         facts
@@ -99,7 +99,7 @@ fn errors<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
             .map(|part| (facts, part))
     });
     if let Some((facts, part)) = unique {
-        let mut draft = on("conflict", "a value that is taken");
+        let mut draft = draft_with("conflict", "a value that is taken");
         draft.cite_clauses(&[facts.key, &part.clause, "unique"]);
         draft.make_one(facts, 1, part, part.value(1));
         let send = draft.create(facts, facts.body_with(2, part, part.value(1))).text(&message);
@@ -112,10 +112,10 @@ fn errors<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
         .flat_map(|facts| facts.entity.actions.iter().map(move |action| (facts, action)))
         .find_map(|(facts, action)| {
             let guard = action.guards.first()?;
-            Some((facts, action, guard, super::state::ready(plan, facts, action, Some(&guard.key))?))
+            Some((facts, action, guard, super::state::ready_state(plan, facts, action, Some(&guard.key))?))
         });
     if let Some((facts, action, guard, state)) = guarded {
-        let mut draft = on("refused", "an action that is refused");
+        let mut draft = draft_with("refused", "an action that is refused");
         let clause = format!("{}.{}", facts.key, action.key);
         draft.cite_clauses(&[facts.key, &clause, &format!("{clause}.guard.{}", guard.key)]);
         state.make(&mut draft, facts, 1);
@@ -129,8 +129,8 @@ fn order<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
     let title = "A record that does not exist is answered with 404 whatever the body says".to_owned();
     let mut draft = Draft::new(plan, "conventions.order.missing".to_owned(), Aspect::Convention, title);
     draft.cite_clauses(&["errors.order", "operations", facts.key]);
-    draft.fails_with(Send::put(facts.nowhere(), json!([])), Failure::Missing);
-    draft.fails(Send::patch(facts.nowhere(), json!([])), Failure::Missing).done(cases);
+    draft.fails_with(Send::put(facts.missing_record_path(), json!([])), Failure::Missing);
+    draft.fails(Send::patch(facts.missing_record_path(), json!([])), Failure::Missing).done(cases);
 
     let both = plan.entities.iter().find_map(|facts| {
         let taken = facts.parts.iter().find(|part| part.field.unique && part.value(1) != part.value(2))?;
@@ -158,7 +158,7 @@ fn order<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
 fn pages<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let pagination = plan.pagination();
     let (page_param, size) = plan.page();
-    let on = |tail: &str, aspect, title: String| {
+    let draft_with = |tail: &str, aspect, title: String| {
         let mut draft = Draft::new(plan, format!("conventions.pages.{tail}"), aspect, title);
         draft.cite_clauses(&["lists.pages", "operations", facts.key]);
         draft
@@ -166,12 +166,12 @@ fn pages<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
     let ask = |name: &str, value: Value| Send::get(facts.path.clone()).query(name, &value);
 
     let title = format!("`{size}` may be as much as the largest size and no more");
-    let mut draft = on("largest", Aspect::Page, title);
+    let mut draft = draft_with("largest", Aspect::Page, title);
     draft.send(ask(size, json!(pagination.max_size)));
     draft.fails_with(ask(size, json!(pagination.max_size + 1)), Failure::Invalid).done(cases);
 
     let title = format!("`{page_param}` and `{size}` take no value that is too small or no integer");
-    let mut draft = on("invalid", Aspect::Refuses, title);
+    let mut draft = draft_with("invalid", Aspect::Refuses, title);
     let first = match pagination.style {
         PaginationStyle::Page => 1,
         PaginationStyle::Offset => 0,
@@ -192,15 +192,16 @@ fn pages<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
     });
     if pagination.default_size <= 25 && distinct {
         let title = format!("A page has {} records if nothing is asked for", pagination.default_size);
-        let mut draft = on("default", Aspect::Page, title);
+        let mut draft = draft_with("default", Aspect::Page, title);
         super::records::cite_order(&mut draft, facts);
         let mut records = Vec::new();
         for n in 1..=count {
             draft.make(facts, n);
-            let given = facts.parts.iter().map(|part| part.field.required.then(|| part.made(n))).collect();
-            records.push(facts.kept(&given));
+            let given =
+                facts.parts.iter().map(|part| part.field.required.then(|| part.value_in_record(n))).collect();
+            records.push(facts.record_values(&given));
         }
-        let order = facts.sorted(facts.entity.default_sort.as_ref(), &records);
+        let order = facts.sorted_numbers(facts.entity.default_sort.as_ref(), &records);
         let send = Send::get(facts.path.clone());
         if let Some(page) = order.get(..pagination.default_size as usize) {
             draft.lists_as(facts, send, page, count as usize).done(cases);

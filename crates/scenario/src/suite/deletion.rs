@@ -26,19 +26,21 @@ pub(super) fn cases<'a>(
     cases: &mut Vec<Case>,
 ) {
     let (Some(target), Some(rule)) = (plan.target_base(part), rule(part.field)) else { return };
-    let on = |tail: &str, title: String| {
+    let draft_with = |tail: &str, title: String| {
         let mut draft = Draft::from_field(plan, facts, part, tail, Aspect::DeleteRule, title);
         draft.cite_clauses(&["deletion", target.key]);
         draft
     };
     match rule {
         OnDelete::Cascade => {
-            let mut draft =
-                on("cascade", format!("Deleting {} deletes the {} that refer to it", target.a, facts.many));
+            let mut draft = draft_with(
+                "cascade",
+                format!("Deleting {} deletes the {} that refer to it", target.a, facts.many),
+            );
             draft.make(target, 1).make(target, 2);
             draft.make_one(facts, 1, part, target.id(2)).make_one(facts, 2, part, target.id(1));
             draft.delete(target, 2);
-            draft.fails(Send::get(facts.at(1)), Failure::Missing);
+            draft.fails(Send::get(facts.record_path(1)), Failure::Missing);
             draft.lists(facts, &[], &[2]);
             if facts.entity.soft_delete {
                 with_deleted(&mut draft, facts, &[(1, true), (2, false)]);
@@ -48,22 +50,25 @@ pub(super) fn cases<'a>(
         }
         OnDelete::Restrict => {
             let title = format!("Deleting {} is a conflict as long as {} refers to it", target.a, facts.a);
-            let mut draft = on("restrict", title);
+            let mut draft = draft_with("restrict", title);
             draft.make(target, 1).make(target, 2).make_one(facts, 1, part, target.id(2));
-            draft.fails_with(Send::new(Method::Delete, target.at(2), None, 0), Failure::Conflict);
-            draft.send(Send::get(target.at(2)).equal("/id", target.id(2)));
-            draft.still(facts, 1, part, target.id(2));
+            draft.fails_with(Send::new(Method::Delete, target.record_path(2), None, 0), Failure::Conflict);
+            draft.send(Send::get(target.record_path(2)).equal("/id", target.id(2)));
+            draft.expect_still(facts, 1, part, target.id(2));
             draft.delete(facts, 1).delete(target, 2);
-            draft.fails(Send::get(target.at(2)), Failure::Missing).done(cases);
+            draft.fails(Send::get(target.record_path(2)), Failure::Missing).done(cases);
             refused_deletion(plan, facts, part, target, cases);
         }
         OnDelete::SetNull => {
             let title = format!("Deleting {} makes `{}` of its {} null", target.a, part.json, facts.many);
-            let mut draft = on("set_null", title);
+            let mut draft = draft_with("set_null", title);
             draft.make(target, 1).make(target, 2);
             draft.make_one(facts, 1, part, target.id(2)).make_one(facts, 2, part, target.id(1));
             draft.delete(target, 2);
-            draft.still(facts, 1, part, Value::Null).still(facts, 2, part, target.id(1)).done(cases);
+            draft
+                .expect_still(facts, 1, part, Value::Null)
+                .expect_still(facts, 2, part, target.id(1))
+                .done(cases);
         }
     }
 }
@@ -87,8 +92,8 @@ fn refused_deletion<'a>(
     // Nothing refers to this one, whatever the others need.
     let number = draft.next(other.key);
     draft.make_one(other, number, link, target.id(2));
-    draft.fails_with(Send::new(Method::Delete, target.at(2), None, 0), Failure::Conflict);
-    draft.still(other, number, link, target.id(2)).done(cases);
+    draft.fails_with(Send::new(Method::Delete, target.record_path(2), None, 0), Failure::Conflict);
+    draft.expect_still(other, number, link, target.id(2)).done(cases);
 }
 
 /// What refers to a record that is deleted by cascade is checked in turn.
@@ -132,17 +137,17 @@ fn chains<'a>(
         match rule {
             OnDelete::Cascade => {
                 draft.delete(target, 2);
-                draft.fails(Send::get(far.at(1)), Failure::Missing);
+                draft.fails(Send::get(far.record_path(1)), Failure::Missing);
             }
             OnDelete::Restrict => {
-                let send = Send::new(Method::Delete, target.at(2), None, 0);
+                let send = Send::new(Method::Delete, target.record_path(2), None, 0);
                 draft.fails(send, Failure::Conflict);
-                draft.send(Send::get(target.at(2)).equal("/id", target.id(2)));
-                draft.still(facts, 2, part, target.id(2));
+                draft.send(Send::get(target.record_path(2)).equal("/id", target.id(2)));
+                draft.expect_still(facts, 2, part, target.id(2));
             }
             OnDelete::SetNull => {
                 draft.delete(target, 2);
-                draft.still(far, 1, link, Value::Null);
+                draft.expect_still(far, 1, link, Value::Null);
             }
         }
         draft.done(cases);
@@ -187,8 +192,8 @@ pub(super) fn soft_delete<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cas
     );
     let mut draft = new_draft("soft_delete", title);
     draft.make(facts, 1).make(facts, 2).delete(facts, 1);
-    draft.fails(Send::patch(facts.at(1), json!({})), Failure::Missing);
-    draft.fails(Send::put(facts.at(1), facts.body(1).into()), Failure::Missing);
+    draft.fails(Send::patch(facts.record_path(1), json!({})), Failure::Missing);
+    draft.fails(Send::put(facts.record_path(1), facts.body(1).into()), Failure::Missing);
     draft.lists(facts, &[], &[2]);
     draft.lists(facts, &[(&plan.include_deleted, json!(false))], &[2]);
     with_deleted(&mut draft, facts, &[(1, true), (2, false)]);
@@ -201,7 +206,7 @@ pub(super) fn soft_delete<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cas
         let title = format!("Nested routes of {} that was deleted answer 404", facts.a);
         let mut draft = new_draft("soft_delete.nested", title);
         draft.cite_clauses(&[child.key, &part.clause]);
-        let path = format!("{}/{}", facts.at(2), plan.schema.path_name(&child.entity.plural));
+        let path = format!("{}/{}", facts.record_path(2), plan.schema.path_name(&child.entity.plural));
         draft.make(facts, 1).make(facts, 2).delete(facts, 2);
         draft.fails(Send::get(path.clone()), Failure::Missing);
         let body = child.body_without(1, part);

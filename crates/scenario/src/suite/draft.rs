@@ -117,8 +117,8 @@ impl<'p, 'a> Draft<'p, 'a> {
             }
         }
         self.needs_all(&with);
-        if let Some(own) = self.plan.made(facts.key) {
-            self.made.push((own.key, n));
+        if let Some(made) = self.plan.made_entity(facts.key) {
+            self.made.push((made.key, n));
         }
         self.case.steps.push(Step::Make(Make {
             make: facts.key.to_owned(),
@@ -141,7 +141,7 @@ impl<'p, 'a> Draft<'p, 'a> {
 
     /// Makes a record unless the case has it already.
     pub(super) fn needs(&mut self, key: Option<&str>, n: u32) {
-        let Some(facts) = key.and_then(|key| self.plan.made(key)) else { return };
+        let Some(facts) = key.and_then(|key| self.plan.made_entity(key)) else { return };
         if !self.made.contains(&(facts.key, n)) {
             self.make(facts, n);
         }
@@ -171,13 +171,13 @@ impl<'p, 'a> Draft<'p, 'a> {
 
     /// Sends a create.
     pub(super) fn create(&mut self, facts: &EntityFacts<'a>, body: Value) -> Send {
-        Send::new(Method::Post, facts.path.clone(), Some(body), self.plan.created())
+        Send::new(Method::Post, facts.path.clone(), Some(body), self.plan.created_status())
     }
 
     /// Sends a delete.
     pub(super) fn delete(&mut self, facts: &EntityFacts<'a>, n: u32) -> &mut Self {
         let status = self.plan.deleted();
-        self.case.steps.push(Step::Send(Send::new(Method::Delete, facts.at(n), None, status)));
+        self.case.steps.push(Step::Send(Send::new(Method::Delete, facts.record_path(n), None, status)));
         self
     }
 
@@ -197,14 +197,14 @@ impl<'p, 'a> Draft<'p, 'a> {
     }
 
     /// Looks at the `n`th record: it has at least this value.
-    pub(super) fn still(
+    pub(super) fn expect_still(
         &mut self,
         facts: &EntityFacts<'a>,
         n: u32,
         part: &FieldFacts<'a>,
         value: Value,
     ) -> &mut Self {
-        self.send(Send::get(facts.at(n)).has_one(&part.json, value))
+        self.send(Send::get(facts.record_path(n)).has_one(&part.json, value))
     }
 
     /// Looks at a list: these records, in this order, and as many in total.
@@ -351,7 +351,7 @@ impl Send {
     }
 
     /// Its answer is kept as the `n`th record of an entity.
-    pub(super) fn kept(mut self, key: &str, n: u32) -> Self {
+    pub(super) fn keep_record(mut self, key: &str, n: u32) -> Self {
         self.keep = Some(format!("{key}_{n}"));
         self
     }

@@ -16,13 +16,18 @@ pub(super) fn cases<'a>(
     part: &FieldFacts<'a>,
     cases: &mut Vec<Case>,
 ) {
-    null(plan, facts, part, cases);
+    add_null_case(plan, facts, part, cases);
     types(plan, facts, part, cases);
     bounds(plan, facts, part, cases);
     words(plan, facts, part, cases);
 }
 
-fn null<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, part: &FieldFacts<'a>, cases: &mut Vec<Case>) {
+fn add_null_case<'a>(
+    plan: &SuitePlan<'a>,
+    facts: &EntityFacts<'a>,
+    part: &FieldFacts<'a>,
+    cases: &mut Vec<Case>,
+) {
     let (a, name) = (&facts.a, &part.json);
     let title = match (part.field.nullable, part.field.required) {
         (true, true) => format!("`{name}` of {a} may be null but not left out"),
@@ -42,15 +47,15 @@ fn null<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, part: &FieldFacts<'a>
         draft.send(send);
         if part.mutable() {
             draft.make_one(facts, 2, part, part.value(2));
-            draft.send(Send::patch_one(facts.at(2), name, Value::Null).has_one(name, Value::Null));
+            draft.send(Send::patch_one(facts.record_path(2), name, Value::Null).has_one(name, Value::Null));
         }
     } else {
         let send = draft.create(facts, facts.body_with(1, part, Value::Null));
         draft.fails(send, Failure::Invalid);
         if part.mutable() {
             draft.make_one(facts, 1, part, part.value(1));
-            draft.fails(Send::patch_one(facts.at(1), name, Value::Null), Failure::Invalid);
-            draft.still(facts, 1, part, part.value(1));
+            draft.fails(Send::patch_one(facts.record_path(1), name, Value::Null), Failure::Invalid);
+            draft.expect_still(facts, 1, part, part.value(1));
         }
     }
     draft.done(cases);
@@ -69,7 +74,7 @@ pub(super) fn refused<'a>(
             draft.fails(send, Failure::Invalid);
         } else {
             draft.needs(Some(facts.key), 1);
-            draft.fails(Send::patch_one(facts.at(1), &part.json, value), Failure::Invalid);
+            draft.fails(Send::patch_one(facts.record_path(1), &part.json, value), Failure::Invalid);
         }
     }
 }
@@ -151,10 +156,10 @@ fn words<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, part: &FieldFacts<'a
             let send = draft
                 .create(facts, facts.body_with(n, part, json!(value)))
                 .has_one(&part.json, json!(value))
-                .kept(facts.key, n);
+                .keep_record(facts.key, n);
             draft.send(send);
         } else {
-            let send = Send::patch_one(facts.at(1), &part.json, json!(value));
+            let send = Send::patch_one(facts.record_path(1), &part.json, json!(value));
             draft.send(send.has_one(&part.json, json!(value)));
         }
     }

@@ -1,7 +1,7 @@
 //! From schema to suite.
 
 use super::plan::{BODIES, SuitePlan};
-use super::reads::{BlockTopic, Blocks, Old, ReadDepth};
+use super::reads::{BlockTopic, Blocks, PreviousBlocks, ReadDepth};
 use super::shorthand::ChangedBuilders;
 use super::{Builder, Case, Method, Reset, SUITE_VERSION, Suite, marks};
 use super::{
@@ -30,7 +30,7 @@ pub(crate) struct PreviousTurn<'b> {
 }
 
 /// A suite and what the next one needs.
-pub(crate) struct Next {
+pub(crate) struct NextSuite {
     pub(crate) suite: Suite,
     pub(crate) blocks: Blocks,
     /// For each case: where in the suite before the one stands that it is equal to in everything but the mark, also in what
@@ -39,15 +39,15 @@ pub(crate) struct Next {
 }
 
 /// The same suite as [`suite`], with cases taken over from the turn before.
-pub(crate) fn next_suite(seed: Seed, schema: &Schema, before: Option<PreviousTurn<'_>>) -> Next {
+pub(crate) fn next_suite(seed: Seed, schema: &Schema, before: Option<PreviousTurn<'_>>) -> NextSuite {
     let plan = SuitePlan::new(seed, schema);
     let Some(mut before) = before else {
         let mut made = Making::new(&plan, None);
         made.make_all();
         let suite = made.suite(seed);
-        return Next { equals: vec![None; suite.cases.len()], suite, blocks: made.blocks };
+        return NextSuite { equals: vec![None; suite.cases.len()], suite, blocks: made.blocks };
     };
-    let old = Old::new(before.blocks, before.schema, schema);
+    let old = PreviousBlocks::new(before.blocks, before.schema, schema);
     let mut made = Making::new(&plan, Some((old, &mut before.suite)));
     made.make_all();
     let mut suite = made.suite(seed);
@@ -57,13 +57,13 @@ pub(crate) fn next_suite(seed: Seed, schema: &Schema, before: Option<PreviousTur
     for (equal, case) in equals.iter_mut().zip(&suite.cases) {
         *equal = equal.filter(|_| !touched.has(case));
     }
-    Next { suite, blocks, equals }
+    NextSuite { suite, blocks, equals }
 }
 
 /// Cases while they are made, block by block.
 struct Making<'p, 'a, 'o> {
     plan: &'p SuitePlan<'a>,
-    old: Option<(Old<'o>, &'o mut Suite)>,
+    old: Option<(PreviousBlocks<'o>, &'o mut Suite)>,
     cases: Vec<Case>,
     blocks: Blocks,
     /// Where each case was taken from, if it was.
@@ -71,7 +71,7 @@ struct Making<'p, 'a, 'o> {
 }
 
 impl<'p, 'a, 'o> Making<'p, 'a, 'o> {
-    fn new(plan: &'p SuitePlan<'a>, old: Option<(Old<'o>, &'o mut Suite)>) -> Self {
+    fn new(plan: &'p SuitePlan<'a>, old: Option<(PreviousBlocks<'o>, &'o mut Suite)>) -> Self {
         let room = old.as_ref().map_or(256, |(_, suite)| suite.cases.len() + 64);
         let (cases, known) = (Vec::with_capacity(room), Vec::with_capacity(room));
         Self { plan, old, cases, blocks: Blocks::default(), known }
@@ -92,7 +92,7 @@ impl<'p, 'a, 'o> Making<'p, 'a, 'o> {
         {
             for place in places {
                 if let Some(case) = suite.cases.get_mut(place) {
-                    self.cases.push(std::mem::replace(case, Case::nothing()));
+                    self.cases.push(std::mem::replace(case, Case::placeholder()));
                     self.known.push(Some(place));
                 }
             }

@@ -23,9 +23,9 @@ impl<'a> ActionCases<'_, 'a> {
         let refused = |draft: &mut Draft<'_, 'a>, state: &State, n: u32| {
             state.make(draft, facts, n);
             draft.fails_with(self.request(state, n), Failure::Refused);
-            self.unchanged(draft, state, n);
+            self.expect_unchanged(draft, state, n);
         };
-        let broken = state::ready(self.plan, facts, self.action, Some(key));
+        let broken = state::ready_state(self.plan, facts, self.action, Some(key));
         if let Some(state) = &broken {
             let title =
                 format!("To {} is refused if {}", self.words, self.negated_condition(&guard.condition));
@@ -46,7 +46,7 @@ impl<'a> ActionCases<'_, 'a> {
                     None,
                     part,
                     is,
-                    &|state, value| state.with_own(index, value),
+                    &|state, value| state.with_value(index, value),
                     cases,
                 );
             }
@@ -73,7 +73,7 @@ impl<'a> ActionCases<'_, 'a> {
                     let title = format!("To {} is refused without `{}`", self.words, link.json);
                     let mut draft = draft(".unrelated", title);
                     draft.cite_clauses(&[&link.clause]);
-                    refused(&mut draft, &ready.with_own(index, Value::Null), 1);
+                    refused(&mut draft, &ready.with_value(index, Value::Null), 1);
                     draft.done(cases);
                 }
             }
@@ -143,9 +143,9 @@ impl<'a> ActionCases<'_, 'a> {
                 Effect::Create { entity, values, .. } => values.iter().all(|created| match &created.from {
                     Operand::Own(key) => {
                         let other = self.plan.entity(entity).and_then(|other| other.part(&created.field));
-                        let own = facts.part(key);
-                        other.zip(own).is_some_and(|(other, own)| {
-                            own.refers() || state::can_be(other, &state.value_before(facts, own, 1))
+                        let own_part = facts.part(key);
+                        other.zip(own_part).is_some_and(|(other, own_part)| {
+                            own_part.refers() || state::can_be(other, &state.value_before(facts, own_part, 1))
                         })
                     }
                     _ => true,
@@ -240,13 +240,13 @@ impl<'a> ActionCases<'_, 'a> {
                 )
             }
             Condition::HasAtLeast { entity, count, .. } => {
-                format!("fewer than {count} {} refer to it", self.many(entity))
+                format!("fewer than {count} {} refer to it", self.plural(entity))
             }
-            Condition::HasNone { entity, .. } => format!("{} refer to it", self.many(entity)),
+            Condition::HasNone { entity, .. } => format!("{} refer to it", self.plural(entity)),
         }
     }
 
-    fn many(&self, entity: &str) -> String {
+    fn plural(&self, entity: &str) -> String {
         self.plan.entity(entity).map_or_else(String::new, |facts| facts.many.clone())
     }
 }

@@ -20,11 +20,11 @@ pub(super) fn cases<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &m
             continue;
         };
         one_filter(plan, facts, part, (filter, &param, index == 0), cases);
-        unreadable(&mut invalid, facts, part, (filter, &param));
+        add_unreadable_value(&mut invalid, facts, part, (filter, &param));
     }
     two_filters(plan, facts, cases);
     sorts(plan, facts, cases);
-    unsorted(&mut invalid, facts);
+    add_unknown_orders(&mut invalid, facts);
     invalid.done(cases);
     pages(plan, facts, cases);
 }
@@ -100,10 +100,10 @@ pub(super) fn make_all<'a>(
             let kept = facts
                 .parts
                 .iter()
-                .map(|own| match own.field.key == part.field.key {
+                .map(|part_facts| match part_facts.field.key == part.field.key {
                     true => value.clone(),
-                    false if own.field.required => own.value(n),
-                    false => own.absent(),
+                    false if part_facts.field.required => part_facts.value(n),
+                    false => part_facts.value_if_absent(),
                 })
                 .collect();
             draft.make_one(facts, n, part, value);
@@ -113,13 +113,13 @@ pub(super) fn make_all<'a>(
 }
 
 /// The numbers of the records that hold, in the order of the list.
-pub(super) fn found(
+pub(super) fn matching_numbers(
     facts: &EntityFacts<'_>,
     records: &[Vec<Value>],
     holds: impl Fn(&[Value]) -> bool,
 ) -> Vec<u32> {
     facts
-        .sorted(facts.entity.default_sort.as_ref(), records)
+        .sorted_numbers(facts.entity.default_sort.as_ref(), records)
         .into_iter()
         .filter(|&n| records.get(n as usize - 1).is_some_and(|record| holds(record)))
         .collect()
@@ -141,19 +141,21 @@ fn one_filter<'a>(
     draft.cite_clauses(&["lists.filters", &clause, &part.clause]);
     cite_order(&mut draft, facts);
     let records = make_all(&mut draft, facts, part, values);
-    let numbers =
-        found(facts, &records, |record| holds(op, facts.value_of(record, &part.field.key), &wanted));
+    let numbers = matching_numbers(facts, &records, |record| {
+        holds(op, facts.value_of(record, &part.field.key), &wanted)
+    });
     // A filter with a page: the total counts all that match.
-    if first && let Some(one) = numbers.get(..1) {
+    if first && let Some(first_number) = numbers.get(..1) {
         draft.cite_clauses(&["lists.pages"]);
         let send = Send::get(facts.path.clone()).query(param, &wanted).query(&plan.page().1, &json!(1));
-        draft.lists_as(facts, send, one, numbers.len());
+        draft.lists_as(facts, send, first_number, numbers.len());
     }
     draft.lists(facts, &[(param, wanted)], &numbers);
     if part.field.kind == Kind::Boolean {
         let other = part.value(1);
-        let numbers =
-            found(facts, &records, |record| holds(op, facts.value_of(record, &part.field.key), &other));
+        let numbers = matching_numbers(facts, &records, |record| {
+            holds(op, facts.value_of(record, &part.field.key), &other)
+        });
         draft.lists(facts, &[(param, other)], &numbers);
     }
     if part.refers() {
@@ -163,7 +165,7 @@ fn one_filter<'a>(
 }
 
 /// A value that cannot be read as the type of a filtered field.
-fn unreadable<'a>(
+fn add_unreadable_value<'a>(
     draft: &mut Draft<'_, 'a>,
     facts: &EntityFacts<'a>,
     part: &FieldFacts<'a>,
@@ -254,7 +256,7 @@ fn sorts<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
     let default = facts.entity.default_sort.as_ref();
     let shown = default.map(|sort| &sort.field).or(facts.entity.sorts.first());
     let unasked = |draft: &mut Draft<'_, 'a>, records: &[Vec<Value>]| {
-        let order = facts.sorted(default, records);
+        let order = facts.sorted_numbers(default, records);
         draft.lists(facts, &[], &order);
     };
     for key in &facts.entity.sorts {
@@ -264,7 +266,7 @@ fn sorts<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
         draft.cite_clauses(&["lists.sort", &clause, &part.clause]);
         let records = make_all(&mut draft, facts, part, sortable(part));
         for (descending, sign) in [(false, ""), (true, "-")] {
-            let order = facts.sorted(Some(&Sort { field: key.clone(), descending }), &records);
+            let order = facts.sorted_numbers(Some(&Sort { field: key.clone(), descending }), &records);
             draft.lists(facts, &[("sort", json!(format!("{sign}{}", part.json)))], &order);
         }
         if shown == Some(key) {
@@ -284,7 +286,7 @@ fn sorts<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
 }
 
 /// Orders that the list does not know.
-fn unsorted<'a>(draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>) {
+fn add_unknown_orders<'a>(draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>) {
     draft.cite_clauses(&["lists.sort", &format!("{}.sort", facts.key)]);
     let unsorted = facts
         .parts
@@ -302,8 +304,8 @@ fn pages<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
     draft.cite_clauses(&["lists.pages"]);
     cite_order(&mut draft, facts);
     draft.make(facts, 1).make(facts, 2).make(facts, 3);
-    let records: Vec<Vec<Value>> = (1..=3).map(|n| facts.kept(&facts.given(n))).collect();
-    let order = facts.sorted(facts.entity.default_sort.as_ref(), &records);
+    let records: Vec<Vec<Value>> = (1..=3).map(|n| facts.record_values(&facts.required_values(n))).collect();
+    let order = facts.sorted_numbers(facts.entity.default_sort.as_ref(), &records);
     let (page_param, size) = plan.page();
     let second = match plan.pagination().style {
         crate::ir::PaginationStyle::Page => 2,

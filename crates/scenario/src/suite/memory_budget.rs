@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// What all that is read of a suite may weigh, in bytes: four times what the largest of a scenario of 1000 turns does (30 MB).
-const MOST: usize = 128 << 20;
+const MOST_BYTES: usize = 128 << 20;
 /// What a value weighs beside its text, and a key.
 const NODE: usize = size_of::<Value>();
 /// What a list takes once it has an element: room for four.
@@ -21,7 +21,7 @@ pub(super) struct MemoryBudget(usize);
 impl MemoryBudget {
     /// All of it.
     pub(super) fn new() -> Self {
-        Self(MOST)
+        Self(MOST_BYTES)
     }
 
     /// Takes so many bytes.
@@ -31,7 +31,10 @@ impl MemoryBudget {
         match self.0.checked_sub(bytes) {
             Some(left) => self.0 = left,
             None => {
-                return Err(format!("written out in full it is too large (more than {} MiB)", MOST >> 20));
+                return Err(format!(
+                    "written out in full it is too large (more than {} MiB)",
+                    MOST_BYTES >> 20
+                ));
             }
         }
         Ok(())
@@ -41,13 +44,13 @@ impl MemoryBudget {
     ///
     /// Errors: there is not; it is no JSON, or of another form.
     pub(super) fn read<T: DeserializeOwned>(&mut self, json: &[u8]) -> Result<T, String> {
-        self.take(most(json))?;
+        self.take(most_memory(json))?;
         serde_json::from_slice(json).map_err(|error| error.to_string())
     }
 }
 
 /// The most that a text of JSON takes in memory. Every value but the first follows one of these characters; those in texts count as well.
-fn most(json: &[u8]) -> usize {
+fn most_memory(json: &[u8]) -> usize {
     let weight_of = |byte: &u8| match byte {
         b',' | b':' => 1 + NODE,
         b'[' => 1 + LIST,
@@ -91,7 +94,7 @@ mod tests {
             "[\"\",\",\\\"\"]",
         ] {
             let value: Value = serde_json::from_str(json).expect("it is JSON");
-            assert!(most(json.as_bytes()) >= weight(&value), "{json}");
+            assert!(most_memory(json.as_bytes()) >= weight(&value), "{json}");
         }
     }
 

@@ -71,17 +71,17 @@ impl<'a> SuitePlan<'a> {
                     .iter()
                     .map(|field| {
                         let clause = format!("{}.{}", entity.key, field.key);
-                        let start = seed.draw(0, &clause).below(1000) as u32;
+                        let start = seed.draw(0, &clause).number_below(1000) as u32;
                         FieldFacts { field, json: schema.json_name(&field.name), clause, start }
                     })
                     .collect();
-                let one = words(&entity.name);
-                let article = if one.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+                let singular = words(&entity.name);
+                let article = if singular.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
                 EntityFacts {
                     entity,
                     key: &entity.key,
                     path: schema.collection_path(entity),
-                    a: format!("{article} {one}"),
+                    a: format!("{article} {singular}"),
                     many: words(&entity.plural),
                     parts,
                 }
@@ -129,7 +129,7 @@ impl<'a> SuitePlan<'a> {
     }
 
     /// The status of a create.
-    pub(super) fn created(&self) -> u16 {
+    pub(super) fn created_status(&self) -> u16 {
         self.reads.convention(Convention::Created);
         self.schema.conventions.status.created
     }
@@ -188,7 +188,7 @@ impl<'a> SuitePlan<'a> {
     }
 
     /// An entity of which a record is made; nothing else is read.
-    pub(super) fn made(&self, key: &str) -> Option<&EntityFacts<'a>> {
+    pub(super) fn made_entity(&self, key: &str) -> Option<&EntityFacts<'a>> {
         self.read(key, ReadDepth::Made)
     }
 
@@ -205,13 +205,13 @@ impl<'a> SuitePlan<'a> {
     }
 
     /// The entity whose records need the least to be made.
-    pub(super) fn simplest(&self) -> Option<&EntityFacts<'a>> {
+    pub(super) fn simplest_entity(&self) -> Option<&EntityFacts<'a>> {
         self.entities.iter().min_by_key(|facts| facts.effort())
     }
 
     /// What an answer shows of a record that was made with these values, but for its id.
-    pub(super) fn shown(&self, facts: &EntityFacts<'a>, given: &BodyValues) -> Map<String, Value> {
-        let kept = facts.kept(given);
+    pub(super) fn shown_record(&self, facts: &EntityFacts<'a>, given: &BodyValues) -> Map<String, Value> {
+        let kept = facts.record_values(given);
         let mut shown = Map::with_capacity(kept.len() + 2);
         for part in &facts.parts {
             let value = match &part.field.computed {
@@ -252,17 +252,17 @@ impl FieldFacts<'_> {
     }
 
     /// The value of a required field in the `n`th record that a case makes.
-    pub(super) fn made(&self, n: u32) -> Value {
+    pub(super) fn value_in_record(&self, n: u32) -> Value {
         self.value(if self.field.unique { n } else { 1 + (n - 1) % BODIES })
     }
 
     /// A valid value that none of these is.
-    pub(super) fn other(&self, than: &[&Value]) -> Option<Value> {
-        (1..=8).map(|n| self.value(n)).find(|value| !than.contains(&value))
+    pub(super) fn other_value(&self, excluded: &[&Value]) -> Option<Value> {
+        (1..=8).map(|n| self.value(n)).find(|value| !excluded.contains(&value))
     }
 
     /// What a record has without the field in the body.
-    pub(super) fn absent(&self) -> Value {
+    pub(super) fn value_if_absent(&self) -> Value {
         self.field.default.clone().unwrap_or(Value::Null)
     }
 }
@@ -292,12 +292,12 @@ impl<'a> EntityFacts<'a> {
     }
 
     /// The `n`th record: required fields only.
-    pub(super) fn given(&self, n: u32) -> BodyValues {
+    pub(super) fn required_values(&self, n: u32) -> BodyValues {
         self.parts.iter().map(|part| part.field.required.then(|| part.value(n))).collect()
     }
 
     /// The `n`th record with every field that a client writes.
-    pub(super) fn full(&self, n: u32) -> BodyValues {
+    pub(super) fn writable_values(&self, n: u32) -> BodyValues {
         self.parts.iter().map(|part| part.field.is_writable().then(|| part.value(n))).collect()
     }
 
@@ -334,21 +334,21 @@ impl<'a> EntityFacts<'a> {
     }
 
     /// What a record has that was made with these values: defaults and nulls filled in.
-    pub(super) fn kept(&self, given: &BodyValues) -> Vec<Value> {
+    pub(super) fn record_values(&self, given: &BodyValues) -> Vec<Value> {
         self.parts
             .iter()
             .zip(given)
-            .map(|(part, value)| value.clone().unwrap_or_else(|| part.absent()))
+            .map(|(part, value)| value.clone().unwrap_or_else(|| part.value_if_absent()))
             .collect()
     }
 
     /// The path of the `n`th record that a case made.
-    pub(super) fn at(&self, n: u32) -> String {
+    pub(super) fn record_path(&self, n: u32) -> String {
         format!("{}/{{{}_{n}.id}}", self.path, self.key)
     }
 
     /// The path of a record that never was.
-    pub(super) fn nowhere(&self) -> String {
+    pub(super) fn missing_record_path(&self) -> String {
         format!("{}/999", self.path)
     }
 
@@ -364,7 +364,7 @@ impl<'a> EntityFacts<'a> {
             kept_value(left).as_f64(),
             kept_value(right).as_f64(),
         ) {
-            (Some(left), Some(right)) => whole(operation(left, right)),
+            (Some(left), Some(right)) => whole_number(operation(left, right)),
             _ => Value::Null,
         };
         match computed {
@@ -392,7 +392,7 @@ impl<'a> EntityFacts<'a> {
     }
 
     /// Records (by their values, numbered from 1) in an order; ties stay in order of their numbers.
-    pub(super) fn sorted(&self, sort: Option<&Sort>, records: &[Vec<Value>]) -> Vec<u32> {
+    pub(super) fn sorted_numbers(&self, sort: Option<&Sort>, records: &[Vec<Value>]) -> Vec<u32> {
         let mut order: Vec<usize> = (0..records.len()).collect();
         if let Some(sort) = sort {
             order.sort_by(|&left, &right| {
@@ -408,7 +408,7 @@ impl<'a> EntityFacts<'a> {
 }
 
 /// A number without a fraction where it has none.
-pub(super) fn whole(number: f64) -> Value {
+pub(super) fn whole_number(number: f64) -> Value {
     if number.fract() == 0.0 { json!(number as i64) } else { json!(number) }
 }
 

@@ -38,7 +38,7 @@ pub fn unstated(suite: &Suite, clauses: &[Clause]) -> Vec<UnstatedDemand> {
         suite.builders.iter().map(|builder| (builder.entity.as_str(), builder)).collect();
     let mut found = Vec::new();
     for case in &suite.cases {
-        let mut look = Look::default();
+        let mut look = CaseProof::default();
         for id in &case.clauses {
             match words.get(id.as_str()) {
                 Some(words) => {
@@ -99,7 +99,7 @@ fn numbers_in(value: &Value, into: &mut Vec<f64>) {
 /// Whether a value that was sent holds a boolean.
 fn holds_boolean(sent: &Value, flag: bool) -> bool {
     match sent {
-        Value::Bool(own) => *own == flag,
+        Value::Bool(value) => *value == flag,
         Value::Array(items) => items.iter().any(|item| holds_boolean(item, flag)),
         Value::Object(map) => map.values().any(|item| holds_boolean(item, flag)),
         Value::Null | Value::Number(_) | Value::String(_) => false,
@@ -108,7 +108,7 @@ fn holds_boolean(sent: &Value, flag: bool) -> bool {
 
 /// A case that is looked through.
 #[derive(Default)]
-struct Look<'a> {
+struct CaseProof<'a> {
     /// Words of the clauses that it names.
     texts: Vec<&'a Words<'a>>,
     /// Words of the clauses of entities that it names.
@@ -123,11 +123,11 @@ struct Look<'a> {
 }
 
 /// Names that are meant to be unknown.
-const UNKNOWN: [&str; 4] = ["unheard_of", "unheardOf", "nowhere", "abc"];
+const UNKNOWN_NAMES: [&str; 4] = ["unheard_of", "unheardOf", "nowhere", "abc"];
 
-impl<'a> Look<'a> {
+impl<'a> CaseProof<'a> {
     fn is_stated(&self, word: &str) -> bool {
-        self.texts.iter().any(|words| words.contains(word)) || UNKNOWN.contains(&word)
+        self.texts.iter().any(|words| words.contains(word)) || UNKNOWN_NAMES.contains(&word)
     }
 
     fn may_send(&mut self, label: &str, word: &str) {
@@ -187,23 +187,23 @@ impl<'a> Look<'a> {
                 }
             }
             for value in values {
-                self.shown(value);
+                self.check_shown(value);
             }
         }
     }
 
     /// A value in an answer: keys and texts in it.
-    fn shown(&mut self, value: &'a Value) {
+    fn check_shown(&mut self, value: &'a Value) {
         match value {
             Value::String(text) => {
                 // Whole or, where it is joined, in parts.
-                let sent = self.sent.iter().any(|sent| has_text(sent, text, &|own, text| own == text))
+                let sent = self.sent.iter().any(|sent| has_text(sent, text, &|value, text| value == text))
                     || words(text).all(|word| {
                         self.is_stated(word)
                             || self
                                 .sent
                                 .iter()
-                                .any(|sent| has_text(sent, word, &|own, word| own.contains(word)))
+                                .any(|sent| has_text(sent, word, &|value, word| value.contains(word)))
                     });
                 if !sent {
                     self.missing.push(format!("the text {text:?}"));
@@ -213,10 +213,10 @@ impl<'a> Look<'a> {
             Value::Object(map) => {
                 for (key, value) in map {
                     self.must_say("the key", key);
-                    self.shown(value);
+                    self.check_shown(value);
                 }
             }
-            Value::Array(items) => items.iter().for_each(|item| self.shown(item)),
+            Value::Array(items) => items.iter().for_each(|item| self.check_shown(item)),
             Value::Bool(flag) => {
                 if !self.is_stated(if *flag { "true" } else { "false" })
                     && !self.sent.iter().any(|sent| holds_boolean(sent, *flag))
@@ -225,7 +225,7 @@ impl<'a> Look<'a> {
                 }
             }
             Value::Number(number) => {
-                if !number.as_f64().is_some_and(|number| self.gives(number)) {
+                if !number.as_f64().is_some_and(|number| self.explains_number(number)) {
                     self.missing.push(format!("the number {number}"));
                 }
             }
@@ -234,9 +234,11 @@ impl<'a> Look<'a> {
     }
 
     /// Whether a number in an answer was sent or is stated, counts records, or comes from those in one step.
-    fn gives(&self, wanted: f64) -> bool {
+    fn explains_number(&self, wanted: f64) -> bool {
         let same = |number: f64| (number - wanted).abs() <= 1e-6;
-        if (0..=self.made).any(|count| same(f64::from(count))) || self.numbers.iter().any(|&own| same(own)) {
+        if (0..=self.made).any(|count| same(f64::from(count)))
+            || self.numbers.iter().any(|&number| same(number))
+        {
             return true;
         }
         let mut sent = Vec::new();
@@ -267,7 +269,7 @@ impl<'a> Look<'a> {
 /// Whether a text in a value stands in this relation to another one.
 fn has_text(sent: &Value, text: &str, relation: &dyn Fn(&str, &str) -> bool) -> bool {
     match sent {
-        Value::String(own) => relation(own, text),
+        Value::String(value) => relation(value, text),
         Value::Array(items) => items.iter().any(|item| has_text(item, text, relation)),
         Value::Object(map) => map.values().any(|item| has_text(item, text, relation)),
         _ => false,

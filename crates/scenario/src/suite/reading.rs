@@ -79,9 +79,9 @@ fn kept() -> Mark {
 /// What is at the end of a request.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct More {
+struct RequestRest {
     query: Vec<(String, String)>,
-    #[serde(deserialize_with = "present")]
+    #[serde(deserialize_with = "some_value")]
     body: Option<Value>,
     like: Option<String>,
     with: Map<String, Value>,
@@ -92,7 +92,7 @@ struct More {
 }
 
 /// A body that is null is a body.
-fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+fn some_value<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)
 }
 
@@ -264,7 +264,7 @@ impl<'a> Reader<'a> {
                 };
                 match more {
                     None => Ok(Step::Send(send)),
-                    Some(more) => self.more(send, read(more)?),
+                    Some(more) => self.send_with_rest(send, read(more)?),
                 }
             }
             _ => Err("this list is no step".to_owned()),
@@ -301,11 +301,11 @@ impl<'a> Reader<'a> {
         Ok(full)
     }
 
-    fn more(&mut self, mut send: Send, more: More) -> Result<Step, String> {
-        let More { query, body, like, with, without, expect, keep } = more;
+    fn send_with_rest(&mut self, mut send: Send, more: RequestRest) -> Result<Step, String> {
+        let RequestRest { query, body, like, with, without, expect, keep } = more;
         send.body = match (body, like) {
             (body, None) if with.is_empty() && without.is_empty() => body,
-            (None, Some(name)) => Some(self.like(&name, with, &without)?),
+            (None, Some(name)) => Some(self.body_like(&name, with, &without)?),
             _ => return Err("it has a body, or one that is like that of a record".to_owned()),
         };
         send.query = query;
@@ -314,7 +314,12 @@ impl<'a> Reader<'a> {
         Ok(Step::Send(send))
     }
 
-    fn like(&mut self, name: &str, with: Map<String, Value>, without: &[String]) -> Result<Value, String> {
+    fn body_like(
+        &mut self,
+        name: &str,
+        with: Map<String, Value>,
+        without: &[String],
+    ) -> Result<Value, String> {
         let (builder, nth) = self.record(name)?;
         let Some(Value::Object(body)) = builder.bodies.get(nth - 1) else {
             return Err(format!("the body of {name} is no object"));

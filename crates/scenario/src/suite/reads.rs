@@ -48,7 +48,7 @@ impl Convention {
     }
 
     /// Those that differ.
-    fn changed(now: &Conventions, previous: &Conventions) -> u16 {
+    fn changed_parts(now: &Conventions, previous: &Conventions) -> u16 {
         let same = [
             (Self::List, now.list == previous.list),
             (Self::Pages, now.pagination == previous.pagination),
@@ -160,7 +160,7 @@ impl Blocks {
 
 /// The blocks of the turn before, held against the schema of this turn.
 #[derive(Debug)]
-pub(super) struct Old<'s> {
+pub(super) struct PreviousBlocks<'s> {
     blocks: Vec<Block>,
     /// Where the next block is expected: most stand in the same order.
     next: usize,
@@ -181,17 +181,19 @@ struct UnchangedParts {
     made: bool,
 }
 
-impl<'s> Old<'s> {
+impl<'s> PreviousBlocks<'s> {
     pub(super) fn new(blocks: Blocks, previous: &'s Schema, now: &'s Schema) -> Self {
         let entities = now
             .entities
             .iter()
-            .filter_map(|entity| Some((entity.key.as_str(), same(entity, previous.entity(&entity.key)?))))
+            .filter_map(|entity| {
+                Some((entity.key.as_str(), unchanged_parts(entity, previous.entity(&entity.key)?)))
+            })
             .collect();
         let (new, old) = (&now.conventions, &previous.conventions);
         let names =
             new.prefix == old.prefix && new.path_case == old.path_case && new.field_case == old.field_case;
-        let conventions = Convention::changed(new, old);
+        let conventions = Convention::changed_parts(new, old);
         Self { blocks: blocks.0, next: 0, now, previous, names, conventions, entities }
     }
 
@@ -239,8 +241,8 @@ impl<'s> Old<'s> {
             BlockTopic::Lists => {
                 now.filters == previous.filters
                     && now.sorts == previous.sorts
-                    && listed(now).eq(listed(previous))
-                    && unsorted(now) == unsorted(previous)
+                    && listed_fields(now).eq(listed_fields(previous))
+                    && unsorted_field(now) == unsorted_field(previous)
             }
             BlockTopic::Action => {
                 let same = |action: &Action| {
@@ -268,11 +270,11 @@ impl<'s> Old<'s> {
     }
 }
 
-fn same(now: &Entity, previous: &Entity) -> UnchangedParts {
+fn unchanged_parts(now: &Entity, previous: &Entity) -> UnchangedParts {
     fn required(entity: &Entity) -> impl Iterator<Item = &Field> {
         entity.fields.iter().filter(|field| field.required)
     }
-    fn needed(field: &Field) -> (&str, Option<&str>, Option<&Field>) {
+    fn creation_facts(field: &Field) -> (&str, Option<&str>, Option<&Field>) {
         (&field.name, field.target(), field.unique.then_some(field))
     }
     fn order(entity: &Entity) -> Option<&Field> {
@@ -287,7 +289,7 @@ fn same(now: &Entity, previous: &Entity) -> UnchangedParts {
     UnchangedParts {
         fields: base && now.fields == previous.fields,
         base,
-        made: base || required(now).map(needed).eq(required(previous).map(needed)),
+        made: base || required(now).map(creation_facts).eq(required(previous).map(creation_facts)),
     }
 }
 
@@ -297,13 +299,13 @@ fn called(entity: &Entity) -> impl Iterator<Item = (&Key, &Key, bool)> {
 }
 
 /// The fields that a list is filtered and sorted by.
-fn listed(entity: &Entity) -> impl Iterator<Item = Option<&Field>> {
+fn listed_fields(entity: &Entity) -> impl Iterator<Item = Option<&Field>> {
     let filtered = entity.filters.iter().map(|filter| &filter.field);
     filtered.chain(&entity.sorts).map(|key| entity.field(key))
 }
 
 /// A field that a list cannot be sorted by.
-fn unsorted(entity: &Entity) -> Option<&Key> {
+fn unsorted_field(entity: &Entity) -> Option<&Key> {
     let field = entity.fields.iter().find(|field| field.is_writable() && !entity.sorts.contains(&field.key));
     field.map(|field| &field.name)
 }

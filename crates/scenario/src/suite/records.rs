@@ -23,27 +23,30 @@ fn create<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     let a = &facts.a;
     let title = format!("Creating {a} with its required fields only gives the others their default or null");
     let mut draft = Draft::from_facts(plan, facts, "create.minimal", Aspect::Default, title);
-    let given = facts.given(1);
+    let given = facts.required_values(1);
     draft.cite_all(facts).cite_clauses(&["bodies.absent", "records.id"]);
-    let send = draft.create(facts, facts.body(1).into()).identified("/id").has(plan.shown(facts, &given));
+    let send =
+        draft.create(facts, facts.body(1).into()).identified("/id").has(plan.shown_record(facts, &given));
     draft.send(send).done(cases);
 
     let title = format!("Creating {a} with all fields keeps and shows them as they were given");
     let mut draft = Draft::from_facts(plan, facts, "create.full", Aspect::Record, title);
-    let given = facts.full(1);
+    let given = facts.writable_values(1);
     draft.cite_all(facts);
-    let send = draft.create(facts, facts.body_of(&given).into()).kept(facts.key, 1);
+    let send = draft.create(facts, facts.body_of(&given).into()).keep_record(facts.key, 1);
     draft.send(send);
-    draft.send(Send::get(facts.at(1)).equal("", whole(plan, facts, &given, 1))).done(cases);
+    draft
+        .send(Send::get(facts.record_path(1)).equal("", whole_record_of(plan, facts, &given, 1)))
+        .done(cases);
 
-    let mut low = facts.given(1);
-    let mut high = facts.given(2);
+    let mut low = facts.required_values(1);
+    let mut high = facts.required_values(2);
     let mut any = false;
     let title = format!("Creating {a} takes every value that no rule forbids");
     let mut draft = Draft::from_facts(plan, facts, "create.wide", Aspect::Accepts, title);
     draft.cite_clauses(&["types.free"]);
     for (index, part) in facts.parts.iter().enumerate().filter(|(_, part)| part.field.is_writable()) {
-        let free = values::free(&part.field.kind);
+        let free = values::unstated_bounds(&part.field.kind);
         for (value, given) in [(free.0, &mut low), (free.1, &mut high)] {
             if let Some(value) = value {
                 given[index] = Some(value);
@@ -68,7 +71,7 @@ fn only_said(facts: &EntityFacts<'_>, body: &Map<String, Value>) -> Map<String, 
         .parts
         .iter()
         .filter(|part| {
-            let (low, high) = values::free(&part.field.kind);
+            let (low, high) = values::unstated_bounds(&part.field.kind);
             body.get(&part.json)
                 .is_some_and(|value| Some(value) == low.as_ref() || Some(value) == high.as_ref())
         })
@@ -77,8 +80,8 @@ fn only_said(facts: &EntityFacts<'_>, body: &Map<String, Value>) -> Map<String, 
 }
 
 /// The whole record.
-fn whole<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, given: &BodyValues, n: u32) -> Value {
-    let mut shown = plan.shown(facts, given);
+fn whole_record_of<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, given: &BodyValues, n: u32) -> Value {
+    let mut shown = plan.shown_record(facts, given);
     shown.insert("id".to_owned(), facts.id(n));
     Value::Object(shown)
 }
@@ -88,15 +91,15 @@ fn read<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>
     let title = format!("Whatever is asked of {a} that does not exist is answered with 404");
     let mut draft = Draft::from_facts(plan, facts, "missing", Aspect::Route, title);
     draft.cite_clauses(&["records.id"]);
-    draft.fails_with(Send::get(facts.nowhere()), Failure::Missing);
+    draft.fails_with(Send::get(facts.missing_record_path()), Failure::Missing);
     draft.fails_with(Send::get(format!("{}/abc", facts.path)), Failure::Missing);
-    draft.fails(Send::put(facts.nowhere(), facts.body(1).into()), Failure::Missing);
-    draft.fails(Send::patch(facts.nowhere(), json!({})), Failure::Missing);
-    draft.fails(Send::new(Method::Delete, facts.nowhere(), None, 404), Failure::Missing);
+    draft.fails(Send::put(facts.missing_record_path(), facts.body(1).into()), Failure::Missing);
+    draft.fails(Send::patch(facts.missing_record_path(), json!({})), Failure::Missing);
+    draft.fails(Send::new(Method::Delete, facts.missing_record_path(), None, 404), Failure::Missing);
     for action in &facts.entity.actions {
         let clause = format!("{}.{}", facts.key, action.key);
         draft.cite_clauses(&["actions", "errors.order", &clause]);
-        let path = format!("{}/{}", facts.nowhere(), plan.schema.path_name(&action.name));
+        let path = format!("{}/{}", facts.missing_record_path(), plan.schema.path_name(&action.name));
         let body = (!action.params.is_empty()).then(|| json!({}));
         draft.fails(Send::post(path, body), Failure::Missing);
     }
@@ -104,8 +107,8 @@ fn read<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>
 
     let title = format!("The list of {many} shows all of them and how many there are, and each can be read");
     let mut draft = Draft::from_facts(plan, facts, "list.all", Aspect::Route, title);
-    let records: Vec<Vec<Value>> = (1..=3).map(|n| facts.kept(&facts.given(n))).collect();
-    let order = facts.sorted(facts.entity.default_sort.as_ref(), &records);
+    let records: Vec<Vec<Value>> = (1..=3).map(|n| facts.record_values(&facts.required_values(n))).collect();
+    let order = facts.sorted_numbers(facts.entity.default_sort.as_ref(), &records);
     draft.lists(facts, &[], &[]);
     draft.make(facts, 1).make(facts, 2).make(facts, 3);
     cite_required(&mut draft, facts);
@@ -119,7 +122,7 @@ fn read<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>
     draft.send(send);
     let mut shown = facts.body(2);
     shown.insert("id".to_owned(), facts.id(2));
-    draft.send(Send::get(facts.at(2)).has(shown)).done(cases);
+    draft.send(Send::get(facts.record_path(2)).has(shown)).done(cases);
 }
 
 fn cite_required<'a>(draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>) {
@@ -143,19 +146,19 @@ fn replace<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Ca
     );
     let mut draft = Draft::from_facts(plan, facts, "replace.full", Aspect::Record, title);
     draft.make(facts, 1).cite_all(facts).cite_clauses(&["bodies.replace"]);
-    let given = changed(facts);
-    let whole_record = whole(plan, facts, &given, 1);
-    draft.send(Send::put(facts.at(1), facts.body_of(&given).into()).equal("/id", facts.id(1)));
-    draft.send(Send::get(facts.at(1)).equal("", whole_record));
+    let given = changed_record(facts);
+    let whole_record = whole_record_of(plan, facts, &given, 1);
+    draft.send(Send::put(facts.record_path(1), facts.body_of(&given).into()).equal("/id", facts.id(1)));
+    draft.send(Send::get(facts.record_path(1)).equal("", whole_record));
     let reset: Map<String, Value> = facts
         .parts
         .iter()
         .filter(|part| part.mutable() && !part.field.required)
-        .map(|part| (part.json.clone(), part.absent()))
+        .map(|part| (part.json.clone(), part.value_if_absent()))
         .collect();
     if !reset.is_empty() {
         draft.cite_clauses(&["bodies.absent"]);
-        draft.send(Send::put(facts.at(1), facts.body(1).into()).has(reset));
+        draft.send(Send::put(facts.record_path(1), facts.body(1).into()).has(reset));
     }
     draft.done(cases);
 
@@ -169,33 +172,33 @@ fn replace<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Ca
         for part in required.iter().take(4) {
             draft.cite_clauses(&[&part.clause]);
             // What is given is valid and, where it may be, other than what the record has.
-            let mut given = changed(facts);
-            for (value, own) in given.iter_mut().zip(&facts.parts) {
-                if own.field.key == part.field.key || !own.field.required {
+            let mut given = changed_record(facts);
+            for (value, other) in given.iter_mut().zip(&facts.parts) {
+                if other.field.key == part.field.key || !other.field.required {
                     *value = None;
                 }
             }
-            draft.fails(Send::put(facts.at(1), facts.body_of(&given).into()), Failure::Invalid);
+            draft.fails(Send::put(facts.record_path(1), facts.body_of(&given).into()), Failure::Invalid);
         }
         let unchanged = required.get(1).unwrap_or(first);
         draft.cite_clauses(&[&unchanged.clause]);
-        draft.still(facts, 1, unchanged, unchanged.value(1)).done(cases);
+        draft.expect_still(facts, 1, unchanged, unchanged.value(1)).done(cases);
     }
 }
 
 /// A full record that differs from the first one where it may.
-fn changed(facts: &EntityFacts<'_>) -> BodyValues {
+fn changed_record(facts: &EntityFacts<'_>) -> BodyValues {
     facts
         .parts
         .iter()
         .map(|part| match part.field.is_writable() {
             true if part.mutable() && !part.field.required => {
-                Some(part.other(&[&part.absent()]).unwrap_or_else(|| part.value(2)))
+                Some(part.other_value(&[&part.value_if_absent()]).unwrap_or_else(|| part.value(2)))
             }
             true if part.mutable() => Some(part.value(2)),
             // Set at creation: as the first record has it, which was made with its required fields only.
             true if part.field.required => Some(part.value(1)),
-            true => Some(part.absent()),
+            true => Some(part.value_if_absent()),
             false => None,
         })
         .collect()
@@ -210,7 +213,7 @@ fn update<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
         let title = format!("Updating one field of {a} keeps the others, and updating all changes them all");
         let mut draft = Draft::from_facts(plan, facts, "update", Aspect::Record, title);
         draft.cite_all(facts).cite_clauses(&["bodies.update"]);
-        let mut given = facts.full(1);
+        let mut given = facts.writable_values(1);
         let with = facts
             .parts
             .iter()
@@ -218,20 +221,21 @@ fn update<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
             .filter(|(part, _)| !part.field.required)
             .filter_map(|(part, value)| Some((part.json.clone(), value.clone()?)));
         draft.make_with(facts, 1, with.collect());
-        draft.send(Send::patch(facts.at(1), json!({})));
+        draft.send(Send::patch(facts.record_path(1), json!({})));
         if let Some(&(index, part)) = changeable
-            && let Some(other) = part.other(&[&part.value(1)])
+            && let Some(other) = part.other_value(&[&part.value(1)])
         {
             given[index] = Some(other.clone());
             draft.send(
-                Send::patch_one(facts.at(1), &part.json, other).equal("", whole(plan, facts, &given, 1)),
+                Send::patch_one(facts.record_path(1), &part.json, other)
+                    .equal("", whole_record_of(plan, facts, &given, 1)),
             );
         }
         let mut values = Map::new();
         for (index, part) in &mutable {
             let other = match (part.field.target(), given.get(*index)) {
                 (Some(target), _) => Some(super::plan::id_of(target, 2)),
-                (None, Some(Some(now))) => part.other(&[&part.value(1), now]),
+                (None, Some(Some(now))) => part.other_value(&[&part.value(1), now]),
                 _ => None,
             };
             if let Some(other) = other {
@@ -239,8 +243,8 @@ fn update<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
             }
         }
         if !values.is_empty() {
-            draft.send(Send::patch(facts.at(1), values.clone().into()));
-            draft.send(Send::get(facts.at(1)).has(values));
+            draft.send(Send::patch(facts.record_path(1), values.clone().into()));
+            draft.send(Send::get(facts.record_path(1)).has(values));
         }
         draft.done(cases);
     }
@@ -251,7 +255,7 @@ fn update<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
         draft.cite_clauses(&["bodies.update"]);
         cite_required(&mut draft, facts);
         draft.make(facts, 1);
-        draft.send(Send::patch(facts.at(1), json!({})).has(facts.body(1))).done(cases);
+        draft.send(Send::patch(facts.record_path(1), json!({})).has(facts.body(1))).done(cases);
     }
 
     if let Some((&(_, bad), &(_, good))) =
@@ -261,16 +265,17 @@ fn update<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
         let mut draft = Draft::from_facts(plan, facts, "update.invalid", Aspect::Refuses, title);
         draft.cite_clauses(&["errors.order", &bad.clause, &good.clause]);
         draft.make(facts, 1);
-        let now = |part: &FieldFacts<'_>| if part.field.required { part.value(1) } else { part.absent() };
+        let now =
+            |part: &FieldFacts<'_>| if part.field.required { part.value(1) } else { part.value_if_absent() };
         let wrong =
             values::wrong_types(&bad.field.kind, &bad.value(1)).into_iter().next().unwrap_or(Value::Null);
-        if let Some(other) = good.other(&[&now(good)]) {
+        if let Some(other) = good.other_value(&[&now(good)]) {
             for order in [[(good, &other), (bad, &wrong)], [(bad, &wrong), (good, &other)]] {
                 let body: Map<String, Value> =
                     order.iter().map(|(part, value)| (part.json.clone(), (*value).clone())).collect();
-                draft.fails(Send::patch(facts.at(1), body.into()), Failure::Invalid);
+                draft.fails(Send::patch(facts.record_path(1), body.into()), Failure::Invalid);
             }
-            draft.still(facts, 1, good, now(good)).done(cases);
+            draft.expect_still(facts, 1, good, now(good)).done(cases);
         }
     }
 }
@@ -286,7 +291,7 @@ fn delete<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     );
     draft.make(facts, 1).make(facts, 2);
     let status = plan.deleted();
-    let mut send = Send::new(Method::Delete, facts.at(2), None, status);
+    let mut send = Send::new(Method::Delete, facts.record_path(2), None, status);
     if status == 200 {
         send = send.equal("/id", facts.id(2));
         if facts.entity.soft_delete {
@@ -296,13 +301,13 @@ fn delete<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
         }
     }
     draft.send(send);
-    draft.fails(Send::get(facts.at(2)), Failure::Missing);
-    draft.fails(Send::new(Method::Delete, facts.at(2), None, 404), Failure::Missing);
+    draft.fails(Send::get(facts.record_path(2)), Failure::Missing);
+    draft.fails(Send::new(Method::Delete, facts.record_path(2), None, 404), Failure::Missing);
     draft.lists(facts, &[], &[1]);
     // Its id is not used again, even though it was the last one.
     draft.cite_clauses(&["records.id"]);
     draft.make(facts, 3);
-    draft.fails(Send::get(facts.at(2)), Failure::Missing).done(cases);
+    draft.fails(Send::get(facts.record_path(2)), Failure::Missing).done(cases);
 }
 
 fn bodies<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
@@ -314,9 +319,9 @@ fn bodies<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     for body in [Some(json!([])), Some(json!("text")), None] {
         draft.fails_with(Send::new(Method::Post, facts.path.clone(), body, 0), Failure::Invalid);
     }
-    draft.fails(Send::put(facts.at(1), json!([])), Failure::Invalid);
-    draft.fails(Send::patch(facts.at(1), json!([])), Failure::Invalid);
-    draft.fails(Send::new(Method::Patch, facts.at(1), None, 0), Failure::Invalid);
+    draft.fails(Send::put(facts.record_path(1), json!([])), Failure::Invalid);
+    draft.fails(Send::patch(facts.record_path(1), json!([])), Failure::Invalid);
+    draft.fails(Send::new(Method::Patch, facts.record_path(1), None, 0), Failure::Invalid);
     draft.lists(facts, &[], &[1]).done(cases);
 
     let others = match plan.unknown_fields() {
@@ -329,11 +334,11 @@ fn bodies<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     let mut extra = Map::new();
     extra.insert("id".to_owned(), json!(77));
     extra.insert("deleted".to_owned(), json!(true));
-    let shown = plan.shown(facts, &facts.given(1));
+    let shown = plan.shown_record(facts, &facts.required_values(1));
     let mut computed = Map::new();
     for part in facts.parts.iter().filter(|part| !part.field.is_writable()) {
         let value = shown.get(&part.json).cloned().unwrap_or_default();
-        if let Some(other) = part.other(&[&value]) {
+        if let Some(other) = part.other_value(&[&value]) {
             extra.insert(part.json.clone(), other);
             computed.insert(part.json.clone(), value);
             draft.cite_clauses(&[&part.clause]);
@@ -344,11 +349,11 @@ fn bodies<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     }
     let mut body = facts.body(1);
     body.extend(extra.clone());
-    let send = draft.create(facts, body.into()).has(computed.clone()).kept(facts.key, 1);
+    let send = draft.create(facts, body.into()).has(computed.clone()).keep_record(facts.key, 1);
     draft.send(send);
     draft.fails(Send::get(format!("{}/77", facts.path)), Failure::Missing);
     computed.insert("id".to_owned(), facts.id(1));
-    draft.send(Send::patch(facts.at(1), extra.into()).has(computed));
+    draft.send(Send::patch(facts.record_path(1), extra.into()).has(computed));
 
     let unknown = plan.schema.json_name("unheard_of");
     match plan.unknown_fields() {
@@ -358,14 +363,14 @@ fn bodies<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
             let pointer = format!("/{unknown}");
             let send = draft.create(facts, body.into()).absent(&pointer);
             draft.send(send);
-            draft.send(Send::patch(facts.at(1), object(&unknown, json!(1))).absent(&pointer));
+            draft.send(Send::patch(facts.record_path(1), object(&unknown, json!(1))).absent(&pointer));
         }
         UnknownFields::Reject => {
             let mut body = facts.body(2);
             body.insert(unknown.clone(), json!(1));
             let send = draft.create(facts, body.into());
             draft.fails_with(send, Failure::Invalid);
-            draft.fails(Send::patch(facts.at(1), object(&unknown, json!(1))), Failure::Invalid);
+            draft.fails(Send::patch(facts.record_path(1), object(&unknown, json!(1))), Failure::Invalid);
         }
     }
     draft.cite_clauses(&["bodies.unknown"]).done(cases);

@@ -27,7 +27,7 @@ pub(super) fn cases<'a>(
     let send = draft.create(facts, facts.body_with(1, part, deleted.clone()));
     draft.fails(send, Failure::Invalid);
     if part.mutable() {
-        draft.fails(Send::patch_one(facts.at(1), name, deleted), Failure::Invalid);
+        draft.fails(Send::patch_one(facts.record_path(1), name, deleted), Failure::Invalid);
     }
     draft.done(cases);
 
@@ -45,7 +45,7 @@ fn nested<'a>(
 ) {
     let (many, name) = (&facts.many, &part.json);
     let segment = plan.schema.path_name(&facts.entity.plural);
-    let path = |n: u32| format!("{}/{segment}", target.at(n));
+    let path = |n: u32| format!("{}/{segment}", target.record_path(n));
     let draft = |tail: &str, title: String| {
         let mut draft = Draft::from_field(plan, facts, part, tail, Aspect::Nested, title);
         draft.cite_clauses(&[target.key]);
@@ -58,22 +58,22 @@ fn nested<'a>(
     for (n, target_number) in [(1, 2), (2, 1), (3, 2)] {
         list.make_one(facts, n, part, target.id(target_number));
     }
-    let records: Vec<Vec<Value>> = (1..=3).map(|n| facts.kept(&facts.given(n))).collect();
-    let order = facts.sorted(facts.entity.default_sort.as_ref(), &records);
+    let records: Vec<Vec<Value>> = (1..=3).map(|n| facts.record_values(&facts.required_values(n))).collect();
+    let order = facts.sorted_numbers(facts.entity.default_sort.as_ref(), &records);
     let of_second: Vec<u32> = order.into_iter().filter(|&n| n != 2).collect();
     cite_order(&mut list, facts);
     list.cite_clauses(&["lists.pages"]);
     list.lists_as(facts, Send::get(path(2)), &of_second, 2);
-    let one = Send::get(path(2)).query(&plan.page().1, &json!(1));
-    list.lists_as(facts, one, &of_second[..1], 2);
+    let first_page = Send::get(path(2)).query(&plan.page().1, &json!(1));
+    list.lists_as(facts, first_page, &of_second[..1], 2);
     list.cite_clauses(&["records.id"]);
-    let nowhere = format!("{}/{segment}", target.nowhere());
+    let nowhere = format!("{}/{segment}", target.missing_record_path());
     list.fails_with(Send::get(nowhere.clone()), Failure::Missing).done(cases);
 
     let title = format!("{} created under {} refers to it, whatever its body says", facts.a, target.a);
     let mut create = draft("nested.create", title);
     create.make(target, 1).make(target, 2);
-    let status = plan.created();
+    let status = plan.created_status();
     let send = Send::new(Method::Post, path(2), Some(facts.body_without(1, part)), status);
     create.send(send.has_one(name, target.id(2)));
     let body = facts.body_with(2, part, target.id(1));

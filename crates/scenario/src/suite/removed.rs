@@ -31,7 +31,8 @@ pub(super) fn cases(plan: &SuitePlan<'_>, cases: &mut Vec<Case>) {
 
 /// The id of the case, and its title.
 fn named(plan: &SuitePlan<'_>, removed: &Removed) -> (String, String) {
-    let one = |entity: &str| plan.entity(entity).map_or_else(String::new, |facts| facts.a.clone());
+    let entity_with_article =
+        |entity: &str| plan.entity(entity).map_or_else(String::new, |facts| facts.a.clone());
     let name = |entity: &str, field: &str| {
         plan.entity(entity)
             .and_then(|facts| facts.part(field))
@@ -39,7 +40,11 @@ fn named(plan: &SuitePlan<'_>, removed: &Removed) -> (String, String) {
     };
     let verb = |entity: &str, action: &str| {
         let action = plan.entity(entity).and_then(|facts| facts.entity.action(action));
-        format!("To {} {}", action.map_or_else(String::new, |action| words(&action.name)), one(entity))
+        format!(
+            "To {} {}",
+            action.map_or_else(String::new, |action| words(&action.name)),
+            entity_with_article(entity)
+        )
     };
     match removed {
         Removed::Collection { plural } => {
@@ -50,19 +55,23 @@ fn named(plan: &SuitePlan<'_>, removed: &Removed) -> (String, String) {
         }
         Removed::Field { entity, name } => (
             format!("gone.{entity}.field.{name}"),
-            format!("`{}` of {} is gone", plan.schema.json_name(name), one(entity)),
+            format!("`{}` of {} is gone", plan.schema.json_name(name), entity_with_article(entity)),
         ),
         Removed::EnumValue { entity, field, value } => (
             format!("gone.{entity}.value.{field}.{value}"),
-            format!("`{value}` is no value of `{}` of {} any more", name(entity, field), one(entity)),
+            format!(
+                "`{value}` is no value of `{}` of {} any more",
+                name(entity, field),
+                entity_with_article(entity)
+            ),
         ),
         Removed::Nested { parent, plural } => (
             format!("gone.{parent}.nested.{plural}"),
-            format!("The nested route `{plural}` of {} is gone", one(parent)),
+            format!("The nested route `{plural}` of {} is gone", entity_with_article(parent)),
         ),
         Removed::Action { entity, name } => (
             format!("gone.{entity}.action.{name}"),
-            format!("The action `{name}` of {} is gone", one(entity)),
+            format!("The action `{name}` of {} is gone", entity_with_article(entity)),
         ),
         Removed::Analytic { name } => {
             (format!("gone.analytic.{name}"), format!("The analytic `{name}` is gone"))
@@ -85,23 +94,31 @@ fn named(plan: &SuitePlan<'_>, removed: &Removed) -> (String, String) {
         }
         Removed::Filter { entity, field, op } => (
             format!("gone.{entity}.filter.{field}.{}", op.key()),
-            format!("A filter by `{}` of {} is ignored now", name(entity, field), one(entity)),
+            format!(
+                "A filter by `{}` of {} is ignored now",
+                name(entity, field),
+                entity_with_article(entity)
+            ),
         ),
         Removed::Sort { entity, field } => (
             format!("gone.{entity}.sort.{field}"),
-            format!("Sorting by `{}` of {} is invalid now", name(entity, field), one(entity)),
+            format!("Sorting by `{}` of {} is invalid now", name(entity, field), entity_with_article(entity)),
         ),
         Removed::Constraint { entity, field, .. } => (
             format!("gone.{entity}.constraint.{field}"),
-            format!("`{}` of {} takes what it refused", name(entity, field), one(entity)),
+            format!("`{}` of {} takes what it refused", name(entity, field), entity_with_article(entity)),
         ),
         Removed::Unique { entity, field } => (
             format!("gone.{entity}.unique.{field}"),
-            format!("`{}` of {} need not be unique any more", name(entity, field), one(entity)),
+            format!(
+                "`{}` of {} need not be unique any more",
+                name(entity, field),
+                entity_with_article(entity)
+            ),
         ),
         Removed::Immutable { entity, field } => (
             format!("gone.{entity}.immutable.{field}"),
-            format!("`{}` of {} can be changed now", name(entity, field), one(entity)),
+            format!("`{}` of {} can be changed now", name(entity, field), entity_with_article(entity)),
         ),
         Removed::Guard { entity, action, .. } => (
             format!("gone.{entity}.guard.{action}"),
@@ -113,11 +130,11 @@ fn named(plan: &SuitePlan<'_>, removed: &Removed) -> (String, String) {
         ),
         Removed::Created { entity, action, other } => (
             format!("gone.{entity}.created.{action}.{other}"),
-            format!("{} does not create {} any more", verb(entity, action), one(other)),
+            format!("{} does not create {} any more", verb(entity, action), entity_with_article(other)),
         ),
         Removed::SoftDelete { entity } => (
             format!("gone.{entity}.soft_delete"),
-            format!("{} that is deleted is not kept any more", one(entity)),
+            format!("{} that is deleted is not kept any more", entity_with_article(entity)),
         ),
     }
 }
@@ -143,7 +160,7 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
             draft.fails(Send::new(Method::Post, path, Some(json!({})), 404), Failure::Missing);
         }
         Removed::Prefix { prefix: old } => {
-            let facts = plan.simplest()?;
+            let facts = plan.simplest_entity()?;
             draft.cite_clauses(&[facts.key]);
             let rest = facts.path.strip_prefix(prefix.as_str())?;
             draft.fails(Send::get(format!("{old}{rest}")), Failure::Missing);
@@ -153,8 +170,8 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
             let name = plan.schema.json_name(name);
             draft.cite_clauses(&["operations", facts.key, "bodies.unknown", "records.shown"]);
             let pointer = format!("/{name}");
-            draft.make(facts, 1).send(Send::get(facts.at(1)).absent(&pointer));
-            let patch = Send::patch_one(facts.at(1), &name, json!("1"));
+            draft.make(facts, 1).send(Send::get(facts.record_path(1)).absent(&pointer));
+            let patch = Send::patch_one(facts.record_path(1), &name, json!("1"));
             let mut body = facts.body(2);
             body.insert(name, json!("1"));
             let post = draft.create(facts, body.into());
@@ -175,7 +192,7 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
         Removed::Nested { parent, plural } => {
             let facts = plan.entity(parent)?;
             draft.cite_clauses(&[facts.key]);
-            let path = format!("{}/{}", facts.at(1), plan.schema.path_name(plural));
+            let path = format!("{}/{}", facts.record_path(1), plan.schema.path_name(plural));
             draft.make(facts, 1);
             draft.fails(Send::get(path.clone()), Failure::Missing);
             draft.fails(Send::new(Method::Post, path, Some(json!({})), 404), Failure::Missing);
@@ -183,7 +200,7 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
         Removed::Action { entity, name } => {
             let facts = plan.entity(entity)?;
             draft.cite_clauses(&[facts.key]);
-            let path = format!("{}/{}", facts.at(1), plan.schema.path_name(name));
+            let path = format!("{}/{}", facts.record_path(1), plan.schema.path_name(name));
             draft.make(facts, 1);
             draft.fails(Send::new(Method::Post, path, Some(json!({})), 404), Failure::Missing);
         }
@@ -213,7 +230,7 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
             draft.send(send);
             if part.mutable() {
                 draft.make_one(facts, 2, part, part.value(2));
-                let patch = Send::patch_one(facts.at(2), &part.json, accepted.clone());
+                let patch = Send::patch_one(facts.record_path(2), &part.json, accepted.clone());
                 if part.field.unique && !accepted.is_null() {
                     return Some(());
                 }
@@ -232,11 +249,11 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
             let (facts, part) = find(plan, entity, field)?;
             let other = match part.field.target() {
                 Some(target) => super::plan::id_of(target, 2),
-                None => part.other(&[&part.value(1)])?,
+                None => part.other_value(&[&part.value(1)])?,
             };
             draft.cite_clauses(&["operations", facts.key, &part.clause, "bodies.update"]);
             draft.make_one(facts, 1, part, part.value(1));
-            let patch = Send::patch_one(facts.at(1), &part.json, other.clone());
+            let patch = Send::patch_one(facts.record_path(1), &part.json, other.clone());
             draft.send(patch.has_one(&part.json, other));
         }
         Removed::Guard { entity, action, condition } => guard(plan, entity, action, condition, draft)?,
@@ -245,7 +262,7 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
             let facts = plan.entity(entity)?;
             let other = plan.entity(other)?;
             let action = facts.entity.action(action)?;
-            let state = state::ready(plan, facts, action, None)?;
+            let state = state::ready_state(plan, facts, action, None)?;
             draft.cite_clauses(&["actions", facts.key, &format!("{entity}.{}", action.key)]);
             draft.cite_clauses(&[other.key, "operations", "lists.body"]);
             state.make(draft, facts, 1);
@@ -258,7 +275,7 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
             let deleted = format!("/{}", plan.schema.json_name("deleted"));
             draft.cite_clauses(&["operations", facts.key, "records.shown"]);
             draft.make(facts, 1).make(facts, 2).delete(facts, 1);
-            draft.send(Send::get(facts.at(2)).absent(&deleted));
+            draft.send(Send::get(facts.record_path(2)).absent(&deleted));
             draft.lists(facts, &[(&plan.include_deleted, json!(true))], &[2]);
         }
     }
@@ -280,7 +297,7 @@ fn filter<'p, 'a>(
     super::records::cite_order(draft, facts);
     let (values, wanted) = lists::filtered(part, op);
     let records = lists::make_all(draft, facts, part, values);
-    let all = lists::found(facts, &records, |_| true);
+    let all = lists::matching_numbers(facts, &records, |_| true);
     draft.lists(facts, &[(&param, wanted)], &all);
     Some(())
 }
@@ -299,7 +316,7 @@ fn guard<'p, 'a>(
     let old = Guard { key: "gone".to_owned(), condition: condition.clone() };
     let mut with_old = action.clone();
     with_old.guards.push(old);
-    let state = state::ready(plan, facts, &with_old, Some("gone"))?;
+    let state = state::ready_state(plan, facts, &with_old, Some("gone"))?;
     draft.cite_clauses(&["actions", facts.key, &clause]);
     state.make(draft, facts, 1);
     let mut request = state.request(plan, facts, action, 1);
@@ -328,7 +345,7 @@ fn effect<'p, 'a>(
     let action: &Action = facts.entity.action(action)?;
     let index = facts.parts.iter().position(|part| part.field.key == field)?;
     let part = facts.parts.get(index)?;
-    let state = state::ready(plan, facts, action, None)?;
+    let state = state::ready_state(plan, facts, action, None)?;
     let guards: Vec<&Comparison> = action
         .guards
         .iter()
@@ -344,10 +361,10 @@ fn effect<'p, 'a>(
         .collect();
     draft.cite_clauses(&["actions", facts.key, &part.clause, &format!("{entity}.{}", action.key)]);
     for (n, value) in (1..).zip(values) {
-        let state = state.with_own(index, value.clone());
+        let state = state.with_value(index, value.clone());
         state.make(draft, facts, n);
         draft.send(state.request(plan, facts, action, n));
-        draft.send(Send::get(facts.at(n)).has_one(&part.json, value));
+        draft.send(Send::get(facts.record_path(n)).has_one(&part.json, value));
     }
     Some(())
 }

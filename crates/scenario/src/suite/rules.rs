@@ -15,14 +15,19 @@ pub(super) fn cases<'a>(
     cases: &mut Vec<Case>,
 ) {
     if part.field.unique {
-        unique(plan, facts, part, cases);
+        add_unique_cases(plan, facts, part, cases);
     }
     if part.field.immutable {
         immutable(plan, facts, part, cases);
     }
 }
 
-fn unique<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, part: &FieldFacts<'a>, cases: &mut Vec<Case>) {
+fn add_unique_cases<'a>(
+    plan: &SuitePlan<'a>,
+    facts: &EntityFacts<'a>,
+    part: &FieldFacts<'a>,
+    cases: &mut Vec<Case>,
+) {
     let (a, name, many) = (&facts.a, &part.json, &facts.many);
     let (first, second) = (part.value(1), part.value(2));
     if first == second {
@@ -37,10 +42,13 @@ fn unique<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, part: &FieldFacts<'
     draft.lists(facts, &[], &[1]);
     if part.mutable() {
         draft.make_one(facts, 2, part, second.clone());
-        draft.fails_with(Send::patch_one(facts.at(2), name, first.clone()), Failure::Conflict);
+        draft.fails_with(Send::patch_one(facts.record_path(2), name, first.clone()), Failure::Conflict);
         // Any other unique or immutable field keeps the value that the record has.
-        draft.fails(Send::put(facts.at(2), facts.body_with(2, part, first.clone())), Failure::Conflict);
-        draft.still(facts, 2, part, second.clone());
+        draft.fails(
+            Send::put(facts.record_path(2), facts.body_with(2, part, first.clone())),
+            Failure::Conflict,
+        );
+        draft.expect_still(facts, 2, part, second.clone());
     }
     draft.done(cases);
 
@@ -51,8 +59,8 @@ fn unique<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, part: &FieldFacts<'
     let mut draft = Draft::from_field(plan, facts, part, "unique.own", Aspect::Unique, title);
     draft.cite_clauses(&["unique"]);
     draft.make_one(facts, 1, part, first.clone());
-    draft.send(Send::patch_one(facts.at(1), name, first.clone()).has_one(name, first.clone()));
-    draft.send(Send::put(facts.at(1), facts.body_with(1, part, first.clone())));
+    draft.send(Send::patch_one(facts.record_path(1), name, first.clone()).has_one(name, first.clone()));
+    draft.send(Send::put(facts.record_path(1), facts.body_with(1, part, first.clone())));
     draft.delete(facts, 1);
     let send = draft.create(facts, facts.body_with(2, part, first.clone())).has_one(name, first);
     draft.send(send).done(cases);
@@ -83,8 +91,8 @@ fn immutable<'a>(
     let (first, other) = match part.field.target() {
         Some(target) => (part.value(1), Some(super::plan::id_of(target, 2))),
         None => {
-            let first = part.other(&[&part.absent()]).unwrap_or_else(|| part.value(1));
-            let other = part.other(&[&first]);
+            let first = part.other_value(&[&part.value_if_absent()]).unwrap_or_else(|| part.value(1));
+            let other = part.other_value(&[&first]);
             (first, other)
         }
     };
@@ -93,17 +101,17 @@ fn immutable<'a>(
         let mut draft = Draft::from_field(plan, facts, part, "immutable", Aspect::Immutable, title);
         draft.cite_clauses(&["bodies.immutable"]);
         draft.make_one(facts, 1, part, first.clone());
-        draft.fails_with(Send::patch_one(facts.at(1), name, other.clone()), Failure::Invalid);
-        draft.fails(Send::put(facts.at(1), facts.body_with(1, part, other)), Failure::Invalid);
-        draft.still(facts, 1, part, first.clone()).done(cases);
+        draft.fails_with(Send::patch_one(facts.record_path(1), name, other.clone()), Failure::Invalid);
+        draft.fails(Send::put(facts.record_path(1), facts.body_with(1, part, other)), Failure::Invalid);
+        draft.expect_still(facts, 1, part, first.clone()).done(cases);
     }
 
     let title = format!("A replace or update of {a} may carry the `{name}` that it has, or leave it out");
     let mut draft = Draft::from_field(plan, facts, part, "immutable.same", Aspect::Immutable, title);
     draft.cite_clauses(&["bodies.immutable", "bodies.replace"]);
     draft.make_one(facts, 1, part, first.clone());
-    draft.send(Send::patch(facts.at(1), object(name, first.clone())).has_one(name, first.clone()));
+    draft.send(Send::patch(facts.record_path(1), object(name, first.clone())).has_one(name, first.clone()));
     let same = facts.body_with(1, part, first.clone());
-    draft.send(Send::put(facts.at(1), same).has_one(name, first.clone()));
-    draft.send(Send::put(facts.at(1), facts.body_without(1, part)).has_one(name, first)).done(cases);
+    draft.send(Send::put(facts.record_path(1), same).has_one(name, first.clone()));
+    draft.send(Send::put(facts.record_path(1), facts.body_without(1, part)).has_one(name, first)).done(cases);
 }

@@ -83,7 +83,7 @@ impl<'a> Shorthand<'a> {
     }
 
     /// The body of a create or replace by what is other than in the nearest body of the builder, if most is the same.
-    pub(crate) fn like(&self, send: &'a Send) -> Option<SimilarBody<'a>> {
+    pub(crate) fn similar_body(&self, send: &'a Send) -> Option<SimilarBody<'a>> {
         let body = send.body.as_ref()?.as_object()?;
         let (base, record) = split_path(&send.path);
         match (send.method, record) {

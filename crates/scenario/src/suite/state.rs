@@ -3,12 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use super::draft::Draft;
-use super::plan::{EntityFacts, FieldFacts, SuitePlan, compare, id_of, whole};
+use super::plan::{EntityFacts, FieldFacts, SuitePlan, compare, id_of, whole_number};
 use super::{Send, values};
 use crate::ir::{Action, Comparison, Condition, Effect, Kind, Operand, Param};
 
 /// Most records of an entity that are made in one state: every unique field has room for so many values.
-pub(super) const MOST: u32 = 10;
+pub(super) const MOST_RECORDS: u32 = 10;
 
 /// What must be there for an action, and what its body carries.
 #[derive(Debug, Clone, Default)]
@@ -53,14 +53,14 @@ fn candidates(kind: &Kind, part: Option<&FieldFacts<'_>>, comparisons: &[&Compar
             Comparison::AtLeast(value) | Comparison::AtMost(value) => {
                 let step = if matches!(kind, Kind::Integer { .. }) { 1.0 } else { 0.25 };
                 let number = value.as_f64().unwrap_or_default();
-                all.extend([number, number - step, number + step].map(whole));
+                all.extend([number, number - step, number + step].map(whole_number));
             }
             Comparison::IsSet | Comparison::IsNotSet => {}
         }
     }
     if let Some(part) = part {
         if !part.field.required {
-            all.push(part.absent());
+            all.push(part.value_if_absent());
         }
         all.extend((1..=5).map(|n| part.value(n)));
         if part.field.nullable {
@@ -69,7 +69,7 @@ fn candidates(kind: &Kind, part: Option<&FieldFacts<'_>>, comparisons: &[&Compar
     }
     match kind {
         Kind::Integer { .. } => all.extend([7, 3, 12, 2, 1, 0, -1].map(Value::from)),
-        Kind::Number { .. } => all.extend([7.25, 2.5, 12.0, 1.0, 0.0].map(whole)),
+        Kind::Number { .. } => all.extend([7.25, 2.5, 12.0, 1.0, 0.0].map(whole_number)),
         Kind::Enum { values } => all.extend(values.iter().map(|value| json!(value))),
         Kind::Boolean => all.extend([json!(true), json!(false)]),
         _ => {}
@@ -87,13 +87,13 @@ pub(super) fn can_be(part: &FieldFacts<'_>, value: &Value) -> bool {
 }
 
 /// The sum of two integers.
-fn plus(left: &Value, right: &Value) -> Value {
-    whole(left.as_f64().unwrap_or_default() + right.as_f64().unwrap_or_default())
+fn integer_sum(left: &Value, right: &Value) -> Value {
+    whole_number(left.as_f64().unwrap_or_default() + right.as_f64().unwrap_or_default())
 }
 
 /// A state in which the action can be done; with the key of a guard, one in which only that guard does not hold.
 /// Nothing if there is no such state.
-pub(super) fn ready<'a>(
+pub(super) fn ready_state<'a>(
     plan: &SuitePlan<'a>,
     facts: &EntityFacts<'a>,
     action: &Action,
@@ -222,7 +222,7 @@ pub(super) fn ready<'a>(
                 && state.own.last().is_none_or(|(_, first)| *first != value)
         };
         if part.field.unique {
-            let more = (2..=MOST).take_while(|&n| keeps(n)).count() as u32;
+            let more = (2..=MOST_RECORDS).take_while(|&n| keeps(n)).count() as u32;
             state.loose.push((index, 1 + more));
         }
     }
@@ -238,9 +238,8 @@ fn keeps_rules(
     value: &Value,
 ) -> bool {
     action.effects.iter().all(|effect| match effect {
-        Effect::Increment { field, by } if *field == part.field.key => {
-            operand(action, state, by).is_some_and(|by| values::fits(&part.field.kind, &plus(value, by)))
-        }
+        Effect::Increment { field, by } if *field == part.field.key => operand(action, state, by)
+            .is_some_and(|by| values::fits(&part.field.kind, &integer_sum(value, by))),
         Effect::Set { .. } | Effect::Increment { .. } => true,
         Effect::Create { entity, values, .. } => values
             .iter()
@@ -258,7 +257,7 @@ fn operand<'v>(action: &Action, state: &'v State, operand: &'v Operand) -> Optio
     match operand {
         Operand::Value(value) => Some(value),
         Operand::Param(key) => {
-            action.params.iter().position(|param| param.key == *key).and_then(|at| state.params.get(at))
+            action.params.iter().position(|param| param.key == *key).and_then(|index| state.params.get(index))
         }
         Operand::Own(_) => None,
     }
@@ -281,7 +280,7 @@ pub(super) fn param_values<'a>(
                 facts.part(field).is_some_and(|part| {
                     candidates(&part.field.kind, Some(part), &[])
                         .iter()
-                        .any(|before| values::fits(&part.field.kind, &plus(before, value)))
+                        .any(|before| values::fits(&part.field.kind, &integer_sum(before, value)))
                 })
             }
             Effect::Create { entity, values, .. } => values
@@ -300,7 +299,7 @@ pub(super) fn param_values<'a>(
 
 impl State {
     /// The same with another value of a field of the record.
-    pub(super) fn with_own(&self, index: usize, value: Value) -> Self {
+    pub(super) fn with_value(&self, index: usize, value: Value) -> Self {
         let mut state = self.clone();
         state.own.retain(|own| own.0 != index);
         state.loose.retain(|loose| loose.0 != index);
@@ -308,22 +307,22 @@ impl State {
         state
     }
 
-    /// How many records can be made so, [`MOST`] at most; the field at a position is given again for each.
-    pub(super) fn most(&self, plan: &SuitePlan<'_>, facts: &EntityFacts<'_>, but: Option<usize>) -> u32 {
+    /// How many records can be made so, [`MOST_RECORDS`] at most; the field at a position is given again for each.
+    pub(super) fn room(&self, plan: &SuitePlan<'_>, facts: &EntityFacts<'_>, exempt: Option<usize>) -> u32 {
         // Each record refers to one of its own, all of them with the same values.
-        let related = self.related.iter().all(|(at, part_index, value)| {
-            let target = facts.parts.get(*at).and_then(|part| plan.target(part));
+        let related = self.related.iter().all(|(i, part_index, value)| {
+            let target = facts.parts.get(*i).and_then(|part| plan.target(part));
             let part = target.and_then(|target| target.parts.get(*part_index));
             value.is_null() || part.is_none_or(|part| !part.field.unique)
         });
         if !related {
             return 1;
         }
-        let unique = |at: usize| facts.parts.get(at).is_some_and(|part| part.field.unique);
-        let own = self.own.iter().filter(|(at, value)| !value.is_null() && Some(*at) != but && unique(*at));
-        own.map(|(at, _)| self.loose.iter().find(|loose| loose.0 == *at).map_or(1, |loose| loose.1))
+        let unique = |i: usize| facts.parts.get(i).is_some_and(|part| part.field.unique);
+        let own = self.own.iter().filter(|(i, value)| !value.is_null() && Some(*i) != exempt && unique(*i));
+        own.map(|(i, _)| self.loose.iter().find(|loose| loose.0 == *i).map_or(1, |loose| loose.1))
             .min()
-            .unwrap_or(MOST)
+            .unwrap_or(MOST_RECORDS)
     }
 
     /// Whether more than one record can be made so; the field at a position is given again for each.
@@ -331,13 +330,13 @@ impl State {
         &self,
         plan: &SuitePlan<'_>,
         facts: &EntityFacts<'_>,
-        but: Option<usize>,
+        exempt: Option<usize>,
     ) -> bool {
-        self.most(plan, facts, but) > 1
+        self.room(plan, facts, exempt) > 1
     }
 
     /// The value of its own that the `n`th record has of a field, whose value is this in the first one.
-    fn own_of(&self, index: usize, part: &FieldFacts<'_>, value: &Value, n: u32) -> Value {
+    fn field_value_of(&self, index: usize, part: &FieldFacts<'_>, value: &Value, n: u32) -> Value {
         let loose = n > 1 && !value.is_null() && self.loose.iter().any(|loose| loose.0 == index);
         if loose { part.value(n) } else { value.clone() }
     }
@@ -366,7 +365,7 @@ impl State {
         let mut with = Map::new();
         for (index, value) in &self.own {
             if let Some(part) = facts.parts.get(*index) {
-                with.insert(part.json.clone(), self.own_of(*index, part, value, n));
+                with.insert(part.json.clone(), self.field_value_of(*index, part, value, n));
             }
         }
         for (index, part) in facts.parts.iter().enumerate() {
@@ -399,16 +398,15 @@ impl State {
 
     /// The value that a field of the `n`th record has before the action.
     pub(super) fn value_before<'a>(&self, facts: &EntityFacts<'a>, part: &FieldFacts<'a>, n: u32) -> Value {
-        let own =
-            self.own.iter().find(|(at, _)| facts.parts.get(*at).is_some_and(|own| own.json == part.json));
+        let own = self.own.iter().find(|(i, _)| facts.parts.get(*i).is_some_and(|own| own.json == part.json));
         match own {
-            Some((at, value)) => self.own_of(*at, part, value, n),
+            Some((index, value)) => self.field_value_of(*index, part, value, n),
             None if self.related_number(facts, part, n).is_some() => self
                 .related_number(facts, part, n)
                 .zip(part.field.target())
                 .map_or(Value::Null, |(number, target)| id_of(target, number)),
-            None if part.field.required => part.made(n),
-            None => part.absent(),
+            None if part.field.required => part.value_in_record(n),
+            None => part.value_if_absent(),
         }
     }
 
@@ -417,10 +415,10 @@ impl State {
         let mut same: Vec<usize> = self.related.iter().map(|related| related.0).collect();
         same.sort_unstable();
         same.dedup();
-        same.retain(|at| {
-            facts.parts.get(*at).is_some_and(|other| other.field.target() == part.field.target())
+        same.retain(|index| {
+            facts.parts.get(*index).is_some_and(|other| other.field.target() == part.field.target())
         });
-        let own = |at: &usize| facts.parts.get(*at).is_some_and(|other| other.json == part.json);
+        let own = |index: &usize| facts.parts.get(*index).is_some_and(|other| other.json == part.json);
         let place = same.iter().position(own)?;
         Some(2 + (n - 1) * same.len() as u32 + place as u32)
     }
@@ -450,7 +448,7 @@ impl State {
         action.effects.iter().find_map(|effect| match effect {
             Effect::Set { field, to } if *field == part.field.key => self.operand(facts, action, to, n),
             Effect::Increment { field, by } if *field == part.field.key => {
-                Some(plus(&self.value_before(facts, part, n), &self.operand(facts, action, by, n)?))
+                Some(integer_sum(&self.value_before(facts, part, n), &self.operand(facts, action, by, n)?))
             }
             _ => None,
         })
@@ -464,7 +462,7 @@ impl State {
         action: &Action,
         n: u32,
     ) -> Send {
-        let path = format!("{}/{}", facts.at(n), plan.schema.path_name(&action.name));
+        let path = format!("{}/{}", facts.record_path(n), plan.schema.path_name(&action.name));
         Send::post(path, self.body(plan, action))
     }
 

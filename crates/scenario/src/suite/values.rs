@@ -279,7 +279,7 @@ pub(super) const NO_DATE_TIMES: [&str; 7] = [
 ];
 
 /// The two ends of what a kind takes where no rule is stated: (low, high).
-pub(super) fn free(kind: &Kind) -> (Option<Value>, Option<Value>) {
+pub(super) fn unstated_bounds(kind: &Kind) -> (Option<Value>, Option<Value>) {
     match kind {
         Kind::String { min_length, max_length, pattern: None } => (
             min_length.is_none_or(|min| min == 0).then(|| json!("")),

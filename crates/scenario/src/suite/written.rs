@@ -37,12 +37,12 @@ impl Suite {
 pub(crate) struct SuiteFiles {
     text: Vec<u8>,
     /// Where each case of the last suite is written.
-    cases: Vec<Place>,
+    cases: Vec<CasePosition>,
 }
 
 /// Where a case is written: which of those that the file of a turn writes it is, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct CasePosition {
     turn: u32,
     nth: u32,
 }
@@ -50,7 +50,7 @@ struct Place {
 /// Cases that are written one after the other in the file of an earlier turn, and are marked alike.
 #[derive(Debug, Clone, Copy)]
 struct Run {
-    from: Place,
+    from: CasePosition,
     count: u32,
     mark: Mark,
 }
@@ -81,7 +81,7 @@ impl SuiteFiles {
             let equal = equals.get(index).copied().flatten();
             let place = if let Some(&from) = equal.and_then(|place| before.get(place)) {
                 run = match run {
-                    Some(run) if run.goes_on_with(from, case.mark) => {
+                    Some(run) if run.is_continued_by(from, case.mark) => {
                         Some(Run { count: run.count + 1, ..run })
                     }
                     ended => {
@@ -94,7 +94,7 @@ impl SuiteFiles {
                 write_run(&mut lines, out, run.take())?;
                 write_case(lines.next(out), case, &short)?;
                 written += 1;
-                Place { turn: suite.turn, nth: written - 1 }
+                CasePosition { turn: suite.turn, nth: written - 1 }
             };
             self.cases.push(place);
         }
@@ -105,7 +105,7 @@ impl SuiteFiles {
 }
 
 impl Run {
-    fn goes_on_with(&self, place: Place, mark: Mark) -> bool {
+    fn is_continued_by(&self, place: CasePosition, mark: Mark) -> bool {
         place.turn == self.from.turn && place.nth == self.from.nth + self.count && mark == self.mark
     }
 }
@@ -193,11 +193,11 @@ fn write_send(out: &mut Vec<u8>, send: &Send, short: &Shorthand<'_>) -> serde_js
         None => push(out, &send.path)?,
     }
     write!(out, ",{}", send.status).map_err(serde_json::Error::io)?;
-    let mut more = More { out, any: false };
+    let mut more = RestWriter { out, any: false };
     if !send.query.is_empty() {
         push(more.key("query"), &send.query)?;
     }
-    match (short.like(send), &send.body) {
+    match (short.similar_body(send), &send.body) {
         (Some(like), _) => write_like(&mut more, &like)?,
         (None, Some(body)) => push(more.key("body"), body)?,
         (None, None) => {}
@@ -225,7 +225,7 @@ fn write_send(out: &mut Vec<u8>, send: &Send, short: &Shorthand<'_>) -> serde_js
     Ok(())
 }
 
-fn write_like(more: &mut More<'_>, like: &SimilarBody<'_>) -> serde_json::Result<()> {
+fn write_like(more: &mut RestWriter<'_>, like: &SimilarBody<'_>) -> serde_json::Result<()> {
     push(more.key("like"), &format!("{}_{}", like.entity, like.nth))?;
     if !like.with.is_empty() {
         let out = more.key("with");
@@ -244,12 +244,12 @@ fn write_like(more: &mut More<'_>, like: &SimilarBody<'_>) -> serde_json::Result
 }
 
 /// The object at the end of a request, and the request's end.
-struct More<'o> {
+struct RestWriter<'o> {
     out: &'o mut Vec<u8>,
     any: bool,
 }
 
-impl More<'_> {
+impl RestWriter<'_> {
     /// Where the value of a key is written.
     fn key(&mut self, key: &str) -> &mut Vec<u8> {
         self.out.extend_from_slice(if self.any { b",\"" } else { b",{\"" });

@@ -47,19 +47,20 @@ pub(super) fn condition(names: Names<'_>, entity: &Entity, condition: &Condition
             format!("{} {}", names.field(&entity.key, field), comparison(names.kind(&entity.key, field), is))
         }
         Condition::Related { reference, field, is } => {
-            let own = names.find(&entity.key, reference);
-            let target = own.and_then(|own| own.target()).unwrap_or_default();
+            let reference_field = names.find(&entity.key, reference);
+            let target =
+                reference_field.and_then(|reference_field| reference_field.target()).unwrap_or_default();
             let (link, field_name) = (names.field(&entity.key, reference), names.field(target, field));
-            let (one, is) = (names.one(target), comparison(names.kind(target, field), is));
-            if own.is_some_and(|own| own.nullable) {
-                format!("{link} is not null and {field_name} of the referenced {one} {is}")
+            let (singular, is) = (names.singular(target), comparison(names.kind(target, field), is));
+            if reference_field.is_some_and(|reference_field| reference_field.nullable) {
+                format!("{link} is not null and {field_name} of the referenced {singular} {is}")
             } else {
-                format!("{field_name} of the referenced {one} ({link}) {is}")
+                format!("{field_name} of the referenced {singular} ({link}) {is}")
             }
         }
         Condition::HasAtLeast { entity: other, reference, count } => {
             let (noun, verb) =
-                if *count == 1 { (names.one(other), "refers") } else { (names.many(other), "refer") };
+                if *count == 1 { (names.singular(other), "refers") } else { (names.plural(other), "refer") };
             format!(
                 "at least `{count}` {noun} {verb} to the {} through {}",
                 words(&entity.name),
@@ -68,7 +69,7 @@ pub(super) fn condition(names: Names<'_>, entity: &Entity, condition: &Condition
         }
         Condition::HasNone { entity: other, reference } => format!(
             "no {} refers to the {} through {}",
-            names.one(other),
+            names.singular(other),
             words(&entity.name),
             names.field(other, reference)
         ),
@@ -108,9 +109,9 @@ pub(super) fn effect(names: Names<'_>, entity: &Entity, action: &Action, effect:
             }
         }
         Effect::Create { entity: other, reference, values } => {
-            let one = words(&entity.name);
+            let singular = words(&entity.name);
             let mut parts = Vec::with_capacity(values.len() + 1);
-            parts.push(format!("{} = the {one}'s `id`", names.field(other, reference)));
+            parts.push(format!("{} = the {singular}'s `id`", names.field(other, reference)));
             for created in values {
                 let kind = names.kind(other, &created.field);
                 parts.push(format!(
@@ -119,7 +120,7 @@ pub(super) fn effect(names: Names<'_>, entity: &Entity, action: &Action, effect:
                     operand(names, entity, action, kind, &created.from)
                 ));
             }
-            let mut out = format!("creates {} with {}", with_article(&names.one(other)), all_of(&parts));
+            let mut out = format!("creates {} with {}", with_article(&names.singular(other)), all_of(&parts));
             out.push_str("; all its other fields get their defaults, or null if they have none");
             out
         }

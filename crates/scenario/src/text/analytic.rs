@@ -1,19 +1,20 @@
 //! Analytics.
 
 use super::words::{Names, value, with_article};
-use crate::ir::{Analytic, Measure, Only, Schema};
+use crate::ir::{Analytic, Measure, RecordRestriction, Schema};
 
 /// Path, measure, grouping, restriction and parameter.
 pub(super) fn text(schema: &Schema, analytic: &Analytic) -> String {
     let names = Names::new(schema);
     let entity = &analytic.entity;
-    let mut out = format!("`GET {}` returns {}.", schema.analytic_path(analytic), about(names, analytic));
+    let mut out =
+        format!("`GET {}` returns {}.", schema.analytic_path(analytic), description(names, analytic));
     match &analytic.by {
         Some(field) => {
             let name = names.field(entity, field);
             out.push_str(&format!(
                 " The optional query parameter {name} limits it to the {} whose {name} is the given id.",
-                names.many(entity)
+                names.plural(entity)
             ));
         }
         None => out.push_str(" It has no query parameters."),
@@ -22,7 +23,7 @@ pub(super) fn text(schema: &Schema, analytic: &Analytic) -> String {
 }
 
 /// Measure, restriction and grouping.
-pub(super) fn about(names: Names<'_>, analytic: &Analytic) -> String {
+pub(super) fn description(names: Names<'_>, analytic: &Analytic) -> String {
     let entity = &analytic.entity;
     let mut out = measure(names, entity, &analytic.measure);
     if let Some(only) = &analytic.only {
@@ -37,7 +38,7 @@ pub(super) fn about(names: Names<'_>, analytic: &Analytic) -> String {
 
 /// `` the sum of `price` over the repair orders``.
 pub(super) fn measure(names: Names<'_>, entity: &str, measure: &Measure) -> String {
-    let many = names.many(entity);
+    let many = names.plural(entity);
     let measured = |key: &str| names.field(entity, key);
     match measure {
         Measure::Count => format!("the number of {many}"),
@@ -49,7 +50,7 @@ pub(super) fn measure(names: Names<'_>, entity: &str, measure: &Measure) -> Stri
 }
 
 /// `` whose `status` is `done` ``, with a space before.
-pub(super) fn restriction(names: Names<'_>, entity: &str, only: &Only) -> String {
+pub(super) fn restriction(names: Names<'_>, entity: &str, only: &RecordRestriction) -> String {
     let (owner, mut out) = match &only.through {
         None => (entity, format!(" whose {} is ", names.field(entity, &only.field))),
         Some(through) => {
@@ -57,7 +58,7 @@ pub(super) fn restriction(names: Names<'_>, entity: &str, only: &Only) -> String
             let out = format!(
                 " that refer through {} to {} whose {} is ",
                 names.field(entity, through),
-                with_article(&names.one(target)),
+                with_article(&names.singular(target)),
                 names.field(target, &only.field)
             );
             (target, out)

@@ -84,7 +84,7 @@ fn layout(draw: &mut Draw, count: usize) -> Layout {
     if count <= 1 {
         return Layout::Paragraphs;
     }
-    match draw.weighted(&[5, 4, 4, 3, 4]) {
+    match draw.weighted_index(&[5, 4, 4, 3, 4]) {
         Some(0) => Layout::Bullets,
         Some(1) => Layout::Numbers,
         Some(2) => Layout::Paragraphs,
@@ -237,7 +237,7 @@ fn depth(delta: &Delta, index: usize) -> usize {
 }
 
 fn body(draw: &mut Draw, layout: Layout, items: &[Item<'_>], after: &Schema, out: &mut String) {
-    let mut ticket = draw.between(110, 4200);
+    let mut ticket = draw.number_between(110, 4200);
     let team = pick(draw, &frame::TEAMS);
     let mut before: Option<Option<&str>> = None;
     for (index, item) in items.iter().enumerate() {
@@ -253,14 +253,15 @@ fn body(draw: &mut Draw, layout: Layout, items: &[Item<'_>], after: &Schema, out
             Layout::Paragraphs => 0,
             Layout::Tickets => {
                 let _ = write!(out, "**{team}-{ticket}: {}**\n\n", item.title.trim_end_matches('.'));
-                ticket += draw.between(1, 9);
+                ticket += draw.number_between(1, 9);
                 0
             }
             Layout::Groups => {
                 if before != Some(item.subject) {
-                    let title = item
-                        .subject
-                        .map_or_else(|| frame::GENERAL.to_owned(), |key| heading(after, key, &item.title));
+                    let title = item.subject.map_or_else(
+                        || frame::GENERAL_TITLE.to_owned(),
+                        |key| heading(after, key, &item.title),
+                    );
                     let _ = write!(out, "### {title}\n\n");
                     before = Some(item.subject);
                 }
@@ -312,14 +313,14 @@ fn follow_ups(draw: &mut Draw, delta: &Delta, stated: &[bool], after: &Schema, o
     let mut first = true;
     for index in left(true) {
         if std::mem::take(&mut first) {
-            let _ = write!(out, "\n{}\n\n", pick(draw, &frame::GONE));
+            let _ = write!(out, "\n{}\n\n", pick(draw, &frame::CONSEQUENCE_OPENINGS));
         }
         let _ = writeln!(out, "- {}", delta.pieces[index].clause.text);
     }
     let mut first = true;
     for piece in &delta.dropped {
         if std::mem::take(&mut first) {
-            let _ = write!(out, "\n{}\n\n", pick(draw, &frame::DROPPED));
+            let _ = write!(out, "\n{}\n\n", pick(draw, &frame::DROPPED_OPENINGS));
         }
         let _ = writeln!(out, "- {}", in_context(after, piece));
     }
@@ -341,7 +342,7 @@ fn in_context(after: &Schema, piece: &Piece) -> String {
     match piece.part {
         Part::Field(_) | Part::Rule(_) | Part::List(_) | Part::Action(_) => {
             let entity = piece.clause.id.split('.').next().unwrap_or_default();
-            let many = capital(&Names::new(after).many(entity));
+            let many = capital(&Names::new(after).plural(entity));
             // What an entity can be sorted by begins with its name.
             if text.starts_with(&many) { text.clone() } else { format!("{many}: {text}") }
         }

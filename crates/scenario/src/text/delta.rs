@@ -86,7 +86,7 @@ impl Delta {
                 for (old, new) in old.iter().zip(&new) {
                     let (old, new) = (without_method(old), without_method(new));
                     if old != new
-                        && normal(before, old) != normal(after, new)
+                        && normalized_literal(before, old) != normalized_literal(after, new)
                         && !renamed.iter().any(|(_, known)| known == new)
                     {
                         renamed.push((old.to_owned(), new.to_owned()));
@@ -108,7 +108,7 @@ impl Delta {
         let dropped = named
             .unwrap_or(raw)
             .into_iter()
-            .filter(|piece| !index_by_id.contains_key(&piece.clause.id) && fell(old, after, piece))
+            .filter(|piece| !index_by_id.contains_key(&piece.clause.id) && is_taken_back(old, after, piece))
             .collect();
         Self { pieces, changed, index_by_id, renamed, dropped }
     }
@@ -120,7 +120,7 @@ fn texts(pieces: &[Piece]) -> HashMap<&str, &str> {
 
 /// Whether a clause that is there no more has to be taken back: what it belonged to is still there, and nothing that
 /// is listed as removed says it.
-fn fell(old: &Schema, after: &Schema, piece: &Piece) -> bool {
+fn is_taken_back(old: &Schema, after: &Schema, piece: &Piece) -> bool {
     let (Part::Field(position) | Part::List(position) | Part::Rule(position)) = piece.part else {
         return false;
     };
@@ -172,7 +172,7 @@ pub(super) fn literals(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A literal without prefix and case, so that what changed by these alone is equal.
-pub(super) fn normal(schema: &Schema, literal: &str) -> String {
+pub(super) fn normalized_literal(schema: &Schema, literal: &str) -> String {
     let plain = literal.replacen(&format!("{}/", schema.conventions.prefix), "/", 1);
     let mut out = String::with_capacity(plain.len() + 4);
     for letter in plain.chars() {

@@ -8,7 +8,7 @@ use crate::ir::{Computed, Entity, Field, Filter, FilterOp, Kind, OnDelete, Schem
 
 pub(super) fn pieces(schema: &Schema, entity: &Entity, index: usize, out: &mut Pieces) {
     let key = &entity.key;
-    out.put(Part::Entity(index), key.clone(), about(schema, entity));
+    out.put(Part::Entity(index), key.clone(), description(schema, entity));
     for each in &entity.fields {
         out.put(Part::Field(index), format!("{key}.{}", each.key), field(schema, entity, each));
     }
@@ -27,7 +27,7 @@ pub(super) fn pieces(schema: &Schema, entity: &Entity, index: usize, out: &mut P
 }
 
 /// `A repair order is a bicycle that is to be repaired. The collection is at …`
-pub(super) fn about(schema: &Schema, entity: &Entity) -> String {
+pub(super) fn description(schema: &Schema, entity: &Entity) -> String {
     let path = schema.collection_path(entity);
     format!(
         "{} is {}. The collection is at `{path}`, a single record at `{path}/{{id}}`.",
@@ -59,9 +59,9 @@ pub(super) fn field(schema: &Schema, entity: &Entity, field: &Field) -> String {
         out.push_str(" Immutable.");
     }
     if let Kind::Reference { entity: target, on_delete, nested } = &field.kind {
-        let (one, many, own) = (names.one(target), words(&entity.plural), words(&entity.name));
+        let (singular, many, child) = (names.singular(target), words(&entity.plural), words(&entity.name));
         out.push(' ');
-        let (a_one, f) = (with_article(&one), names.json(&field.name));
+        let (a_one, f) = (with_article(&singular), names.json(&field.name));
         out.push_str(&match on_delete {
             OnDelete::Cascade => {
                 format!("Deleting {a_one} also deletes the {many} that refer to it through {f}.")
@@ -76,11 +76,11 @@ pub(super) fn field(schema: &Schema, entity: &Entity, field: &Field) -> String {
         if *nested {
             let path = names.nested_path(target, &entity.plural);
             out.push_str(&format!(
-                " Nested routes: `GET {path}` lists only the {many} that refer to this {one}, with the same query \
-                 parameters as the list of all {many}; `POST {path}` creates {} for this {one}, by the rules of a \
-                 create, but {f} comes from the path and is ignored in the body. Both are *not found* if this {one} \
+                " Nested routes: `GET {path}` lists only the {many} that refer to this {singular}, with the same query \
+                 parameters as the list of all {many}; `POST {path}` creates {} for this {singular}, by the rules of a \
+                 create, but {f} comes from the path and is ignored in the body. Both are *not found* if this {singular} \
                  does not exist.",
-                with_article(&own)
+                with_article(&child)
             ));
         }
     }
@@ -98,30 +98,34 @@ fn presence(field: &Field) -> String {
 
 /// What a computed field is, as the rest of a sentence.
 pub(super) fn formula(names: Names<'_>, entity: &Entity, computed: &Computed) -> String {
-    let own = |field: &str| names.field(&entity.key, field);
-    let one = words(&entity.name);
+    let field_name = |field: &str| names.field(&entity.key, field);
+    let singular = words(&entity.name);
     match computed {
         Computed::Joined { first, second, separator } => match separator.as_str() {
-            "" => format!("{} directly followed by {}, as one string", own(first), own(second)),
-            " " => format!("{}, one space and {}, joined into one string", own(first), own(second)),
-            other => format!("{}, `{other}` and {}, joined into one string", own(first), own(second)),
+            "" => format!("{} directly followed by {}, as one string", field_name(first), field_name(second)),
+            " " => {
+                format!("{}, one space and {}, joined into one string", field_name(first), field_name(second))
+            }
+            other => {
+                format!("{}, `{other}` and {}, joined into one string", field_name(first), field_name(second))
+            }
         },
-        Computed::Product { left, right } => format!("{} times {}", own(left), own(right)),
-        Computed::Sum { left, right } => format!("{} plus {}", own(left), own(right)),
+        Computed::Product { left, right } => format!("{} times {}", field_name(left), field_name(right)),
+        Computed::Sum { left, right } => format!("{} plus {}", field_name(left), field_name(right)),
         Computed::AtLeast { field, value: least } => format!(
             "`true` if {} is at least {}, otherwise `false`",
-            own(field),
+            field_name(field),
             value(names.kind(&entity.key, field), least)
         ),
         Computed::CountOf { entity: other, reference } => format!(
-            "the number of {} that refer to the {one} through {}",
-            names.many(other),
+            "the number of {} that refer to the {singular} through {}",
+            names.plural(other),
             names.field(other, reference)
         ),
         Computed::TotalOf { entity: other, reference, field } => format!(
-            "the sum of {} over the {} that refer to the {one} through {} (null values are skipped; `0` if there are none)",
+            "the sum of {} over the {} that refer to the {singular} through {} (null values are skipped; `0` if there are none)",
             names.field(other, field),
-            names.many(other),
+            names.plural(other),
             names.field(other, reference)
         ),
     }

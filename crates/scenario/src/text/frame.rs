@@ -17,7 +17,7 @@ pub(super) const FOLLOWS: [&str; 5] = [
 ];
 
 /// Before what was removed and no change stated.
-pub(super) const GONE: [&str; 5] = [
+pub(super) const CONSEQUENCE_OPENINGS: [&str; 5] = [
     "As a consequence, also:",
     "This also has these consequences:",
     "Removed or dropped along with this:",
@@ -35,10 +35,10 @@ pub(super) const NAMES: [&str; 5] = [
 ];
 
 /// Above changes of no entity.
-pub(super) const GENERAL: &str = "Whole API";
+pub(super) const GENERAL_TITLE: &str = "Whole API";
 
 /// Before rules that no longer hold.
-pub(super) const DROPPED: [&str; 5] = [
+pub(super) const DROPPED_OPENINGS: [&str; 5] = [
     "These rules no longer apply:",
     "With this, the following rules are dropped:",
     "Rules that are no longer in force:",
@@ -147,7 +147,7 @@ const MEANS: [&str; 5] = [
     "It does not matter to us which language you write it in.",
 ];
 
-const LATER: [&str; 5] = [
+const LATER_MESSAGES: [&str; 5] = [
     "Later messages will change this API step by step. Each states only what changes; everything that it does not mention \
      stays as it is.",
     "Expect change requests after this one. They state only what is different; everything else stays in force.",
@@ -158,7 +158,7 @@ const LATER: [&str; 5] = [
      before.",
 ];
 
-const EXACT: [&str; 4] = [
+const EXACT_REQUESTS: [&str; 4] = [
     "The specification is exact: automated tests check what it states, and nothing that it does not state.",
     "Please follow the specification to the letter; automated tests check it.",
     "Everything in the specification counts and is checked by automated tests.",
@@ -168,9 +168,9 @@ const EXACT: [&str; 4] = [
 /// The task, how the server is started, what comes later, and the specification.
 pub(super) fn first_request(seed: Seed, schema: &Schema, benchmark: Benchmark) -> String {
     let mut draw = seed.draw(schema.turn, "request");
-    let mut one = |from: &[&'static str]| draw.pick(from).copied().unwrap_or_default();
+    let mut pick_text = |from: &[&'static str]| draw.pick(from).copied().unwrap_or_default();
     let count = u32::try_from(schema.entities.len()).unwrap_or(u32::MAX);
-    let task = one(&TASKS)
+    let task = pick_text(&TASKS)
         .replace("{title}", &schema.title)
         .replace("{entities}", &counted(count, "entity", "entities").replace('`', ""));
     let mut out = String::with_capacity(16 * 1024);
@@ -180,14 +180,14 @@ pub(super) fn first_request(seed: Seed, schema: &Schema, benchmark: Benchmark) -
         "The project's top folder must contain an executable file `run.sh` that starts the server on the port given by the \
          environment variable `PORT`, listens on `0.0.0.0`, and stays in the foreground. ",
     );
-    out.push_str(one(&MEANS));
+    out.push_str(pick_text(&MEANS));
     out.push_str(
         " Keep all data in memory: no database is needed, and the server starts without any records. ",
     );
-    out.push_str(one(&EXACT));
+    out.push_str(pick_text(&EXACT_REQUESTS));
     out.push_str("\n\n");
     if benchmark == Benchmark::Iterative {
-        out.push_str(one(&LATER));
+        out.push_str(pick_text(&LATER_MESSAGES));
         out.push_str("\n\n");
     }
     out.push_str(&format!("# {}: API specification\n\n{}\n\n", schema.title, super::NOTATION));

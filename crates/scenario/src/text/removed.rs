@@ -28,7 +28,7 @@ pub(super) fn text(schema: &Schema, removed: &Removed) -> String {
         }
         Removed::Field { entity, name } => format!(
             "{} have no field {} any more: responses do not show it, and in a request body it is an unknown key ({}).",
-            capital(&names.many(entity)),
+            capital(&names.plural(entity)),
             names.json(name),
             match schema.conventions.unknown_fields {
                 UnknownFields::Ignore => "ignored",
@@ -38,7 +38,7 @@ pub(super) fn text(schema: &Schema, removed: &Removed) -> String {
         Removed::EnumValue { entity, field, value } => format!(
             "As {} of {}, `{value}` is now *invalid*.",
             names.field(entity, field),
-            with_article(&names.one(entity))
+            with_article(&names.singular(entity))
         ),
         Removed::Nested { parent, plural } => {
             format!(
@@ -58,7 +58,7 @@ pub(super) fn text(schema: &Schema, removed: &Removed) -> String {
         }
         Removed::AnalyticRestriction { analytic, only } => {
             let Some(analytic) = schema.analytic(analytic) else { return String::new() };
-            let many = names.many(&analytic.entity);
+            let many = names.plural(&analytic.entity);
             format!(
                 "`GET {}` is no longer limited to the {many}{}: it includes all {many}.",
                 schema.analytic_path(analytic),
@@ -76,7 +76,7 @@ pub(super) fn text(schema: &Schema, removed: &Removed) -> String {
             let name = names.find(entity, field).map_or(field, |field| &field.name);
             format!(
                 "The list of {} now ignores the query parameter {}.",
-                names.many(entity),
+                names.plural(entity),
                 names.json(&op.param(name))
             )
         }
@@ -85,24 +85,24 @@ pub(super) fn text(schema: &Schema, removed: &Removed) -> String {
             let name = schema.json_name(name);
             format!(
                 "{} can no longer be sorted by `{name}`: `sort={name}` and `sort=-{name}` are *invalid*.",
-                capital(&names.many(entity))
+                capital(&names.plural(entity))
             )
         }
         Removed::Constraint { entity, field, accepted } => format!(
             "{} of {} now accepts {}, which was *invalid* until now.",
             names.field(entity, field),
-            with_article(&names.one(entity)),
+            with_article(&names.singular(entity)),
             sample(names, entity, field, accepted)
         ),
         Removed::Unique { entity, field } => format!(
             "Two {} with the same {} are no longer a *conflict*.",
-            names.many(entity),
+            names.plural(entity),
             names.field(entity, field)
         ),
         Removed::Immutable { entity, field } => format!(
             "A replace or update can now change {} of {}.",
             names.field(entity, field),
-            with_article(&names.one(entity))
+            with_article(&names.singular(entity))
         ),
         Removed::Guard { entity, action, condition } => {
             let holds = schema
@@ -113,26 +113,26 @@ pub(super) fn text(schema: &Schema, removed: &Removed) -> String {
                 "{} of {} no longer requires that {holds}; where this does not hold, it is no longer *refused* for that \
                  reason.",
                 names.verb(entity, action),
-                names.many(entity)
+                names.plural(entity)
             )
         }
         Removed::Effect { entity, action, field } => format!(
             "{} of {} no longer changes {}.",
             names.verb(entity, action),
-            names.many(entity),
+            names.plural(entity),
             names.field(entity, field)
         ),
         Removed::Created { entity, action, other } => format!(
             "{} of {} no longer creates {}.",
             names.verb(entity, action),
-            names.many(entity),
-            with_article(&names.one(other))
+            names.plural(entity),
+            with_article(&names.singular(other))
         ),
         Removed::SoftDelete { entity } => format!(
             "{many} no longer have soft delete: a deleted record is removed, records do not show `deleted`, and the list \
              ignores the query parameter `{}`.",
             schema.json_name("include_deleted"),
-            many = capital(&names.many(entity))
+            many = capital(&names.plural(entity))
         ),
     }
 }

@@ -72,19 +72,19 @@ impl<'a> SlotFiller<'a> {
         }
     }
 
-    fn about(&mut self, names: Names<'a>, entity: &str) {
-        let one = names.one(entity);
-        self.put("a_one", with_article(&one));
-        self.put("one", one);
-        self.put("many", names.many(entity));
+    fn put_entity_words(&mut self, names: Names<'a>, entity: &str) {
+        let singular = names.singular(entity);
+        self.put("a_one", with_article(&singular));
+        self.put("one", singular);
+        self.put("many", names.plural(entity));
     }
 
     fn target(&mut self, target: &str) {
         let names = self.names(target);
-        let one = names.one(target);
-        self.put("a_target", with_article(&one));
-        self.put("target", one);
-        self.put("target_many", names.many(target));
+        let singular = names.singular(target);
+        self.put("a_target", with_article(&singular));
+        self.put("target", singular);
+        self.put("target_many", names.plural(target));
     }
 
     /// The entity that a reference points to, now or before.
@@ -103,7 +103,7 @@ impl<'a> SlotFiller<'a> {
                 Change::Entity(EntityChange::AddEntity { .. } | EntityChange::RenameEntity { .. })
             )
         {
-            self.about(self.names(key), key);
+            self.put_entity_words(self.names(key), key);
         }
         match change {
             Change::Entity(change) => self.entities(change),
@@ -143,8 +143,8 @@ impl<'a> SlotFiller<'a> {
                 self.put("path", path);
                 self.put("one", words(&one));
                 self.put("many", words(&many));
-                self.put("old_one", self.before.one(entity));
-                self.put("old_many", self.before.many(entity));
+                self.put("old_one", self.before.singular(entity));
+                self.put("old_many", self.before.plural(entity));
                 let path = old.map(|old| self.before.schema.collection_path(old)).unwrap_or_default();
                 self.put("old_path", path);
             }
@@ -199,7 +199,7 @@ impl<'a> SlotFiller<'a> {
                 let target = self.target_of(entity, field);
                 self.target(target);
                 let (one, many) =
-                    (with_article(&self.names(target).one(target)), self.names(entity).many(entity));
+                    (with_article(&self.names(target).singular(target)), self.names(entity).plural(entity));
                 self.put(
                     "rule",
                     match on_delete {

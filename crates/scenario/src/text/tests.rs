@@ -5,7 +5,7 @@ mod reading;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::delta::{literals, normal};
+use super::delta::{literals, normalized_literal};
 use super::*;
 use crate::Seed;
 use crate::change::tests::{change, good, plausible, second_turn};
@@ -24,12 +24,13 @@ pub(crate) fn unsaid(before: &Schema, changes: &[Change], after: &Schema, reques
         if was == text {
             continue;
         }
-        let by_name: BTreeSet<String> = literals(was).map(|literal| normal(before, literal)).collect();
+        let by_name: BTreeSet<String> =
+            literals(was).map(|literal| normalized_literal(before, literal)).collect();
         for literal in literals(&text) {
             if !literals(was).any(|known| known == literal)
                 && !request.contains(&format!("`{literal}`"))
                 && !request.contains(&format!("`{}`", literal.rsplit(' ').next().unwrap_or_default()))
-                && !by_name.contains(&normal(after, literal))
+                && !by_name.contains(&normalized_literal(after, literal))
             {
                 out.push(format!("{id}: `{literal}`"));
             }

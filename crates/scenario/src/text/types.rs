@@ -39,7 +39,7 @@ pub(super) fn kind(names: Names<'_>, kind: &Kind) -> String {
             ("item", "items"),
             "with any number of items",
         ),
-        Kind::Reference { entity, .. } => format!("reference to {}", with_article(&names.one(entity))),
+        Kind::Reference { entity, .. } => format!("reference to {}", with_article(&names.singular(entity))),
     }
 }
 

@@ -98,12 +98,12 @@ impl<'a> Names<'a> {
     }
 
     /// `repair order`.
-    pub(super) fn one(self, entity: &str) -> String {
+    pub(super) fn singular(self, entity: &str) -> String {
         self.schema.entity(entity).map_or_else(|| words(entity), |entity| words(&entity.name))
     }
 
     /// `repair orders`.
-    pub(super) fn many(self, entity: &str) -> String {
+    pub(super) fn plural(self, entity: &str) -> String {
         self.schema.entity(entity).map_or_else(|| words(entity), |entity| words(&entity.plural))
     }
 

@@ -42,7 +42,7 @@ topic_files![
 /// The file of field words for all topics.
 pub(super) const FIELDS: &str = include_str!("fields.txt");
 /// The file of entities that fit in any topic.
-pub(super) const SHARED: &str = include_str!("shared.txt");
+pub(super) const SHARED_NOUNS: &str = include_str!("shared.txt");
 /// The file of entities that belong to another one.
 pub(super) const CHILDREN: &str = include_str!("children.txt");
 
@@ -57,7 +57,7 @@ pub(super) fn vocabulary() -> Vocabulary {
         own.chain(fields.iter().enumerate().map(|(index, field)| (("", field.name), index))).collect();
     Vocabulary {
         topics,
-        shared: lines(SHARED).filter_map(entity).collect(),
+        shared: lines(SHARED_NOUNS).filter_map(entity).collect(),
         children: lines(CHILDREN).filter_map(entity).map(|word| ChildWord { word }).collect(),
         fields,
         places,

@@ -4,18 +4,18 @@ use super::choice;
 use crate::{DefaultValue, FormSection, KeyName, Need, Setting, ValueKind};
 
 /// Most tokens, dollars or minutes of a budget.
-const MOST: u64 = 1_000_000_000_000;
+const MOST_UNITS: u64 = 1_000_000_000_000;
 
 const ROW: Setting = Setting { section: FormSection::Limits, ..Setting::BLANK };
 const CONTAINERS: Setting = Setting { needs: &[Need::Containers], ..ROW };
 const TOKENS: Setting = Setting {
-    takes: ValueKind::Integer(1, MOST),
+    takes: ValueKind::Integer(1, MOST_UNITS),
     default: DefaultValue::Empty("no limit"),
     needs: &[Need::Model],
     ..ROW
 };
 const MINUTES: Setting = Setting {
-    takes: ValueKind::Amount(0.0, MOST as f64),
+    takes: ValueKind::Amount(0.0, MOST_UNITS as f64),
     default: DefaultValue::Empty("no limit"),
     unit: "min",
     ..ROW

@@ -1,6 +1,6 @@
 //! What is played: scenarios of a pack or a seed, or tasks of Harbor.
 
-use super::{ANY, SCENARIOS, choice, plain};
+use super::{ALL_BENCHMARKS, SCENARIOS, choice, plain};
 use crate::bounds::{MOST_CHANGES, MOST_SCENARIOS, MOST_SEED, MOST_TURNS};
 use crate::generation::MODEL;
 use crate::{Benchmark, DefaultValue, FormSection, KeyName, Need, Setting, ValueKind};
@@ -131,7 +131,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "execute_episodes",
-        key: KeyName::OfBenchmark(ANY, "execute_episodes"),
+        key: KeyName::OfBenchmark(ALL_BENCHMARKS, "execute_episodes"),
         takes: ValueKind::Numbers,
         default: DefaultValue::Empty("all"),
         label: "Only these scenarios",

@@ -89,7 +89,7 @@ pub(super) fn candidates<'a, 'b>(
 }
 
 /// SQL: the trials of the runs of a source `?1` that another one of them has, too.
-static SHARING: LazyLock<String> = LazyLock::new(|| {
+static SHARING_RUNS: LazyLock<String> = LazyLock::new(|| {
     let gaps = GAPS.join(", ");
     format!(
         "SELECT run.id, run.place, run.key, run_slug.preferred, run.harness IS NULL, size.episodes, episode.identity || {GRADING},
@@ -110,7 +110,7 @@ static SHARING: LazyLock<String> = LazyLock::new(|| {
 pub(super) fn sharing_runs(conn: &Connection, source: SourceId) -> Result<Vec<SharingRun>> {
     /// The column of the first gap.
     const FIRST_GAP: usize = 10;
-    let mut find = conn.prepare_cached(&SHARING)?;
+    let mut find = conn.prepare_cached(&SHARING_RUNS)?;
     let mut rows = find.query([source])?;
     let mut found: Vec<SharingRun> = Vec::new();
     while let Some(row) = rows.next()? {
@@ -223,7 +223,7 @@ mod tests {
         store.put_part(source, &part).unwrap();
         store
             .read(|conn| {
-                let mut find = conn.prepare(&SHARING)?;
+                let mut find = conn.prepare(&SHARING_RUNS)?;
                 let found = find.query_map([source], |_| Ok(()))?.count();
                 assert_eq!(found, runs);
                 Ok(find.get_status(StatementStatus::VmStep))

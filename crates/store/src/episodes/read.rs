@@ -204,12 +204,12 @@ impl Store {
 
     /// An episode as it was written, with every attempt and test.
     pub fn whole_episode(&self, episode: EpisodeId) -> Result<Option<Episode>> {
-        self.read(|conn| whole(conn, episode))
+        self.read(|conn| read_whole(conn, episode))
     }
 }
 
 /// An episode with every attempt and test.
-pub(crate) fn whole(conn: &Connection, episode: EpisodeId) -> Result<Option<Episode>> {
+pub(crate) fn read_whole(conn: &Connection, episode: EpisodeId) -> Result<Option<Episode>> {
     let sql = format!("SELECT {}, {MORE_COLUMNS} FROM episode WHERE id = ?1", *COLUMNS);
     let mut find = conn.prepare_cached(&sql)?;
     let mut rows = find.query([episode])?;
@@ -225,7 +225,7 @@ pub(crate) fn whole(conn: &Connection, episode: EpisodeId) -> Result<Option<Epis
         title: record.entry.title,
         repeat: record.entry.repeat,
         planned_turns: record.entry.planned_turns,
-        turns: turns::whole(conn, episode)?,
+        turns: turns::read_turns(conn, episode)?,
         end_reason: reason.as_deref().map(end_reason).transpose()?,
         attempts_left: row.get(COLUMN_COUNT + 13)?,
         unrecognised: record.entry.unrecognised,

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::unmeasured::{MANY_ATTEMPTS, OUTCOME, unmeasured};
+use super::unmeasured::{MANY_ATTEMPTS, OUTCOME, unmeasured_episodes};
 use crate::valid::VALID;
 use crate::{Result, RunId, Store};
 
@@ -45,7 +45,7 @@ impl Store {
             let mut group_by_contents: HashMap<RunContents, usize> = HashMap::new();
             for (run, slug, names) in candidates {
                 let mut facts: Vec<String> =
-                    unmeasured(conn, run)?.into_iter().map(|episode| episode.facts).collect();
+                    unmeasured_episodes(conn, run)?.into_iter().map(|episode| episode.facts).collect();
                 facts.sort_unstable();
                 let group = *group_by_contents.entry((names, facts)).or_insert(groups.len());
                 match groups.get_mut(group) {

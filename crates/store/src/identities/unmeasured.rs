@@ -18,7 +18,7 @@ pub(super) const MANY_ATTEMPTS: u32 = 10;
 
 /// SQL: the trials that several episodes have, in runs that have an episode without an identity, and what such runs have in common.
 /// Each run is asked once whether it has one: it may have very many trials.
-const SHARED: &str = "
+const SHARED_IDENTITIES: &str = "
 WITH shared AS MATERIALIZED (
   SELECT own_identity, run FROM episode
   WHERE own_identity IN (SELECT own_identity FROM episode WHERE own_identity IS NOT NULL
@@ -51,7 +51,7 @@ pub(super) const OUTCOME: &str =
   ELSE json_array(end_reason, rtrim(cells, 'n'), replace(failing, ',null', ''), attempts, passed_turns, ratio_sum) END";
 
 /// SQL: the episodes of a run without an identity, all that is known of them, and what they came to.
-static UNMEASURED: LazyLock<String> = LazyLock::new(|| {
+static UNMEASURED_EPISODES: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT id, json_array(scenario, end_reason, cells, failing, attempts, passed_turns, ratio_sum, planned_turns, input_tokens,
     cached_tokens, output_tokens, cost_usd, tool_calls, started_at, finished_at, agent_seconds, test_seconds, exception_message),
@@ -71,7 +71,7 @@ pub(super) fn of_copied_runs(conn: &Connection) -> Result<HashMap<EpisodeId, (Ru
         for run in runs {
             // Two of one run are two, however alike they are.
             let mut alike: HashMap<String, u32> = HashMap::new();
-            for UnmeasuredEpisode { episode, facts, .. } in unmeasured(conn, run)? {
+            for UnmeasuredEpisode { episode, facts, .. } in unmeasured_episodes(conn, run)? {
                 let number = alike.entry(facts.clone()).or_default();
                 *number += 1;
                 known.entry((facts, *number)).or_default().push((episode, run));
@@ -95,8 +95,8 @@ pub(super) struct UnmeasuredEpisode {
 }
 
 /// The episodes of a run that have no identity.
-pub(super) fn unmeasured(conn: &Connection, run: RunId) -> Result<Vec<UnmeasuredEpisode>> {
-    let mut find = conn.prepare_cached(&UNMEASURED)?;
+pub(super) fn unmeasured_episodes(conn: &Connection, run: RunId) -> Result<Vec<UnmeasuredEpisode>> {
+    let mut find = conn.prepare_cached(&UNMEASURED_EPISODES)?;
     let rows = find.query_map([run], |row| {
         Ok(UnmeasuredEpisode { episode: row.get(0)?, facts: row.get(1)?, outcome: row.get(2)? })
     })?;
@@ -109,7 +109,7 @@ fn with_a_trial_in_common(conn: &Connection) -> Result<Vec<Copies>> {
     let mut first: HashMap<(String, String), RunId> = HashMap::new();
     // The least trial of each run.
     let mut trials: BTreeMap<RunId, String> = BTreeMap::new();
-    let mut find = conn.prepare_cached(SHARED)?;
+    let mut find = conn.prepare_cached(SHARED_IDENTITIES)?;
     let mut rows = find.query([])?;
     while let Some(row) = rows.next()? {
         let (trial, run): (String, RunId) = (row.get(0)?, row.get(1)?);
@@ -133,12 +133,12 @@ fn equal_as_a_whole(conn: &Connection) -> Result<Vec<Copies>> {
     let mut rows = find.query([MANY_ATTEMPTS])?;
     while let Some(row) = rows.next()? {
         let (run, names): (RunId, String) = (row.get(0)?, row.get(1)?);
-        let episodes = unmeasured(conn, run)?;
+        let episodes = unmeasured_episodes(conn, run)?;
         // Where all passed, or none, a second run may well come out alike: two runs of an agent that does nothing do.
-        if episodes.iter().map(|one| &one.outcome).collect::<HashSet<_>>().len() < 2 {
+        if episodes.iter().map(|episode| &episode.outcome).collect::<HashSet<_>>().len() < 2 {
             continue;
         }
-        let mut facts: Vec<String> = episodes.into_iter().map(|one| one.facts).collect();
+        let mut facts: Vec<String> = episodes.into_iter().map(|episode| episode.facts).collect();
         facts.sort_unstable();
         copies.entry((names, facts)).or_default().push(run);
     }
@@ -193,7 +193,7 @@ mod tests {
     fn work(store: &Store) -> (i32, usize) {
         store
             .read(|conn| {
-                let mut find = conn.prepare(SHARED)?;
+                let mut find = conn.prepare(SHARED_IDENTITIES)?;
                 let found = find.query_map([], |_| Ok(()))?.count();
                 Ok((find.get_status(StatementStatus::VmStep), found))
             })

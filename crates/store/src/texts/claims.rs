@@ -6,7 +6,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, ToSql};
 
-use super::{IS_INDEXED_NOW, READABLE, WAITS};
+use super::{IS_INDEXED_NOW, READABLE_SOURCES, WAITS};
 use crate::migration::Migration;
 use crate::{EpisodeId, Result, SourceId, Store};
 
@@ -58,7 +58,7 @@ fn waiting(conn: &Connection) -> Result<Option<UnindexedEpisode>> {
     let sql = format!(
         "SELECT episode.id, run.source, run_slug.slug, episode.slug
          FROM episode JOIN run ON run.id = episode.run {} WHERE episode.texts = {WAITS} LIMIT 1",
-        *READABLE
+        *READABLE_SOURCES
     );
     let read = |row: &Row<'_>| {
         Ok(UnindexedEpisode {

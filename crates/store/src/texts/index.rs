@@ -7,9 +7,9 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::claims::{self, UnindexedEpisode};
-use super::{IN_PART, INDEXED, READABLE, UNREADABLE, WAITS, shared_files};
+use super::{IN_PART, INDEXED, READABLE_SOURCES, UNREADABLE, WAITS, shared_files};
 use crate::migration::Migration;
-use crate::values::{int, whole};
+use crate::values::{count_or_zero, int};
 use crate::{EpisodeId, Result, SourceId, Store};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
@@ -83,7 +83,7 @@ fn read_texts_known(conn: &Connection) -> Result<IndexProgress> {
     let sql = format!(
         "SELECT count(*) = total(episode.texts = {IN_PART}), total(episode.texts = {IN_PART})
          FROM episode JOIN run ON run.id = episode.run {} WHERE episode.texts <> {INDEXED}",
-        *READABLE
+        *READABLE_SOURCES
     );
     let read =
         |row: &Row<'_>| Ok(IndexProgress { complete: row.get(0)?, in_part: row.get::<_, f64>(1)? as u32 });
@@ -166,7 +166,7 @@ impl Store {
                 "SELECT coalesce(sum(text_cost), 0) FROM episode JOIN run ON run.id = episode.run
                  WHERE run.source = ?1",
             )?;
-            Ok(find.query_row([source], |row| whole(row, 0))?)
+            Ok(find.query_row([source], |row| count_or_zero(row, 0))?)
         })
     }
 

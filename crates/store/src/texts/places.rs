@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::READABLE;
+use super::READABLE_SOURCES;
 use super::index::TextOwner;
 use super::words::query;
 use crate::search::episode_name;
@@ -40,7 +40,7 @@ fn candidate(conn: &Connection, position: i64) -> Result<Option<TextCandidate>> 
     let table = from.split(' ').next().unwrap_or(from);
     let sql = format!(
         "SELECT {COLUMNS}, {turn} FROM {from} JOIN run ON run.id = episode.run {} WHERE {table}.id = ?1",
-        *READABLE
+        *READABLE_SOURCES
     );
     let mut find = conn.prepare_cached(&sql)?;
     Ok(find

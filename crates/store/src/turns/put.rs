@@ -3,7 +3,7 @@
 use model::{Attempt, EndReason, Episode, Request, Turn};
 use rusqlite::types::ToSqlOutput;
 
-use super::{Detail, described, letter};
+use super::{Detail, described_failures, letter};
 use crate::insert::{Destination, MOST_ROWS, RowValues, insert, or_null, text};
 use crate::limits::{MESSAGE_BYTES, REQUEST_BYTES, cut};
 use crate::values::{artifacts_json, extra_json, int, json};
@@ -145,7 +145,7 @@ fn attempt_row<'a>(write: &mut Write<'_>, turn: i64, attempt: &'a Attempt) -> Re
         or_null(suite),
         or_null(outcomes),
         or_null(details),
-        described(attempt).into(),
+        described_failures(attempt).into(),
         attempt.counting.as_str().into(),
         or_null(attempt.steps),
         attempt.cached_input.as_str().into(),

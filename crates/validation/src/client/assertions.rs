@@ -20,16 +20,16 @@ pub(super) fn check(
     captures: &Captures<'_>,
     budget: &mut InsertionBudget,
 ) -> Result<(), String> {
-    let at = |pointer: &str| body.and_then(|body| body.pointer(pointer));
+    let value_at = |pointer: &str| body.and_then(|body| body.pointer(pointer));
     match assertion {
         Assertion::Equal { at: place, value } => {
             let expected = captures.value(value, budget)?;
-            match at(place) {
+            match value_at(place) {
                 Some(actual) if equal(&expected, actual) => Ok(()),
                 actual => Err(difference(place, &excerpt(&expected), actual)),
             }
         }
-        Assertion::Has { at: place, value } => match at(place) {
+        Assertion::Has { at: place, value } => match value_at(place) {
             Some(Value::Object(actual)) => {
                 for (key, expected) in value {
                     let expected = captures.value(expected, budget)?;
@@ -42,21 +42,21 @@ pub(super) fn check(
             }
             actual => Err(difference(place, "an object", actual)),
         },
-        Assertion::Absent { at: place } => match at(place) {
+        Assertion::Absent { at: place } => match value_at(place) {
             None => Ok(()),
             actual => Err(difference(place, "nothing", actual)),
         },
-        Assertion::Text { at: place } => match at(place) {
+        Assertion::Text { at: place } => match value_at(place) {
             Some(Value::String(text)) if !text.is_empty() => Ok(()),
             actual => Err(difference(place, "a text that is not empty", actual)),
         },
-        Assertion::Id { at: place } => match at(place) {
+        Assertion::Id { at: place } => match value_at(place) {
             Some(Value::Number(number)) if number.as_u64().is_some_and(|number| number >= 1) => Ok(()),
             actual => Err(difference(place, "an integer of at least 1", actual)),
         },
         Assertion::Column { at: place, key, values } => {
-            let Some(Value::Array(items)) = at(place) else {
-                return Err(difference(place, "a list", at(place)));
+            let Some(Value::Array(items)) = value_at(place) else {
+                return Err(difference(place, "a list", value_at(place)));
             };
             let expected: Vec<_> =
                 values.iter().map(|value| captures.value(value, budget)).collect::<Result<_, _>>()?;
@@ -81,7 +81,7 @@ pub(super) fn check(
             ))
         }
         Assertion::Rows { at: place, rows } => {
-            let Some(actual) = at(place) else { return Err(difference(place, "a list", None)) };
+            let Some(actual) = value_at(place) else { return Err(difference(place, "a list", None)) };
             let Value::Array(items) = actual else { return Err(difference(place, "a list", Some(actual))) };
             if rows.len() > ROWS {
                 return Err(format!("the suite looks for {} rows in any order; {ROWS} at most", rows.len()));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 /// The greatest total size of all captured bodies of a case.
-const KEPT: usize = 16 << 20;
+const MOST_KEPT_BYTES: usize = 16 << 20;
 /// The size of a value or key in addition to its text.
 const NODE: usize = 16;
 
@@ -19,7 +19,7 @@ impl InsertionBudget {
         Self(bytes)
     }
 
-    pub(super) fn left(&self) -> usize {
+    pub(super) fn bytes_left(&self) -> usize {
         self.0
     }
 
@@ -55,14 +55,14 @@ pub(super) struct Captures<'a> {
 
 impl Default for Captures<'_> {
     fn default() -> Self {
-        Self { kept: Vec::new(), budget: InsertionBudget::new(KEPT) }
+        Self { kept: Vec::new(), budget: InsertionBudget::new(MOST_KEPT_BYTES) }
     }
 }
 
 impl<'a> Captures<'a> {
     pub(super) fn clear(&mut self) {
         self.kept.clear();
-        self.budget = InsertionBudget::new(KEPT);
+        self.budget = InsertionBudget::new(MOST_KEPT_BYTES);
     }
 
     /// Captures a body. It replaces an earlier one with this name. Fails if the case captures too much.
@@ -78,7 +78,7 @@ impl<'a> Captures<'a> {
     }
 
     /// The value at `name.key.0.key`.
-    pub(super) fn at(&self, path: &str) -> Result<&Value, String> {
+    pub(super) fn value_at(&self, path: &str) -> Result<&Value, String> {
         let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
         let kept = self.kept.iter().find(|(kept, _)| *kept == name).map(|(_, body)| body);
         kept.and_then(|body| {
@@ -100,7 +100,7 @@ impl<'a> Captures<'a> {
             out.push_str(before);
             match after.split_once('}').filter(|(path, _)| is_path(path)) {
                 Some((path, after)) => {
-                    let value = self.at(path)?;
+                    let value = self.value_at(path)?;
                     budget.take_value(value)?;
                     match value {
                         Value::String(text) => out.push_str(text),
@@ -136,7 +136,7 @@ impl<'a> Captures<'a> {
         Ok(match value {
             Value::Object(map) => match capture(map) {
                 Some(path) => {
-                    let value = self.at(path)?;
+                    let value = self.value_at(path)?;
                     budget.take_value(value)?;
                     value.clone()
                 }
@@ -232,9 +232,12 @@ mod tests {
         assert!(captures.text("{long.x}", &mut budget()).is_err());
         assert!(captures.text("{long}", &mut budget()).is_ok());
         assert!(captures.text("{long}{long}", &mut budget()).is_err());
-        assert!(captures.keep("a", json!("x".repeat(KEPT / 2))).is_ok());
-        assert!(captures.keep("a", json!("x".repeat(KEPT / 2))).is_err(), "what was kept before counts too");
+        assert!(captures.keep("a", json!("x".repeat(MOST_KEPT_BYTES / 2))).is_ok());
+        assert!(
+            captures.keep("a", json!("x".repeat(MOST_KEPT_BYTES / 2))).is_err(),
+            "what was kept before counts too"
+        );
         captures.clear();
-        assert!(captures.keep("a", json!("x".repeat(KEPT / 2))).is_ok());
+        assert!(captures.keep("a", json!("x".repeat(MOST_KEPT_BYTES / 2))).is_ok());
     }
 }

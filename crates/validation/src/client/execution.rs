@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::assertions::check;
 use super::captures::{Captures, InsertionBudget};
-use super::message::{excerpt, excerpt_text, failed};
+use super::message::{excerpt, excerpt_text, failure_message};
 
 /// The greatest size of a request, and of the expectations of a step, with replaced captures: the limit of a server.
 const REQUEST: usize = 1 << 20;
@@ -71,7 +71,7 @@ pub(super) fn after_reset(reset: &Request, answer: Answer) -> Result<(), String>
         return Ok(());
     }
     let problem = format!("expected a status below 400, got {}", answer.read().describe());
-    Err(failed(reset, None, &problem))
+    Err(failure_message(reset, None, &problem))
 }
 
 /// The state of a case.
@@ -106,12 +106,12 @@ impl<'a> Execution<'a> {
         let Some(step) = self.steps.get(self.sent) else { return Ok(None) };
         self.sent += 1;
         let mut budget = InsertionBudget::new(REQUEST.min(self.budget));
-        let before = budget.left();
+        let before = budget.bytes_left();
         let request = match step {
             Step::Make(make) => self.creation_request(make, &mut budget),
             Step::Send(send) => self.request_to_send(send, &mut budget),
         };
-        self.budget -= before - budget.left();
+        self.budget -= before - budget.bytes_left();
         match request {
             Ok(request) => self.request = request,
             Err(reason) => return Err(format!("Step {}: the request cannot be made: {reason}", self.sent)),
@@ -172,10 +172,10 @@ impl<'a> Execution<'a> {
 
     /// Takes the response to the last request. Fails if the step expects another one.
     pub(super) fn take(&mut self, answer: Answer) -> Result<(), String> {
-        self.taken(answer).map_err(|problem| failed(&self.request, Some(self.sent), &problem))
+        self.take_answer(answer).map_err(|problem| failure_message(&self.request, Some(self.sent), &problem))
     }
 
-    fn taken(&mut self, answer: Answer) -> Result<(), String> {
+    fn take_answer(&mut self, answer: Answer) -> Result<(), String> {
         let (status, expect, keep) = match self.steps.get(self.sent.wrapping_sub(1)) {
             None => return Ok(()),
             Some(Step::Make(make)) => (self.builder(make)?.status, &[][..], Some(make.keep.as_str())),

@@ -15,12 +15,12 @@ use std::time::{Duration, Instant};
 use http::Uri;
 use scenario::reference::Request;
 
-use self::reading::Incoming;
+use self::reading::ReceivedBytes;
 use super::UrlError;
 use super::execution::{Answer, Body};
 
 /// Longest wait for a response. It is longer than any suite, and adding it to a point in time cannot fail.
-const LONGEST: Duration = Duration::from_hours(24 * 365);
+const LONGEST_WAIT: Duration = Duration::from_hours(24 * 365);
 
 /// A server, and the connection to it while there is one.
 pub(super) struct Connection {
@@ -34,14 +34,14 @@ pub(super) struct Connection {
     /// The end of the time for all responses, in addition to `timeout`.
     until: Option<Instant>,
     body_limit: usize,
-    open: Option<Open>,
+    open: Option<OpenConnection>,
     /// The buffer of requests, which is reused.
     out: Vec<u8>,
 }
 
-struct Open {
+struct OpenConnection {
     stream: TcpStream,
-    incoming: Incoming,
+    incoming: ReceivedBytes,
     /// The read timeout of the stream.
     read_timeout: Duration,
 }
@@ -84,7 +84,7 @@ struct Deadline {
 }
 
 impl Deadline {
-    fn left(self) -> io::Result<Duration> {
+    fn time_left(self) -> io::Result<Duration> {
         let left = self.instant.saturating_duration_since(Instant::now());
         // For the system, a timeout of zero means no limit.
         if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
@@ -114,7 +114,7 @@ impl Connection {
             port: authority.port_u16().unwrap_or(80),
             authority: authority.as_str().to_owned(),
             address: None,
-            timeout: timeout.clamp(Duration::from_millis(1), LONGEST),
+            timeout: timeout.clamp(Duration::from_millis(1), LONGEST_WAIT),
             until,
             body_limit,
             open: None,
@@ -160,7 +160,7 @@ impl Connection {
         }
     }
 
-    fn connect(&mut self, deadline: Deadline) -> Result<Open, ExchangeError> {
+    fn connect(&mut self, deadline: Deadline) -> Result<OpenConnection, ExchangeError> {
         let failed = |error: io::Error| match ExchangeError::from(error) {
             ExchangeError::Closed(reason) | ExchangeError::Other(reason) => {
                 ExchangeError::Other(format!("no connection ({reason})"))
@@ -173,7 +173,7 @@ impl Connection {
         };
         let mut last = io::Error::other("the name leads to no address");
         for address in addresses {
-            match TcpStream::connect_timeout(&address, deadline.left()?) {
+            match TcpStream::connect_timeout(&address, deadline.time_left()?) {
                 Ok(stream) => {
                     self.address = Some(address);
                     let read_timeout = deadline.whole;
@@ -181,7 +181,7 @@ impl Connection {
                     let _ = stream.set_nodelay(true);
                     stream.set_read_timeout(Some(read_timeout))?;
                     stream.set_write_timeout(Some(read_timeout))?;
-                    return Ok(Open { stream, incoming: Incoming::default(), read_timeout });
+                    return Ok(OpenConnection { stream, incoming: ReceivedBytes::default(), read_timeout });
                 }
                 Err(error) => last = error,
             }
@@ -190,7 +190,7 @@ impl Connection {
     }
 }
 
-impl Open {
+impl OpenConnection {
     /// One request and its response, and whether the connection can be used again.
     fn request(
         &mut self,
@@ -203,7 +203,7 @@ impl Open {
         let mut first = true;
         let read = incoming.answer(body_limit, &mut |into| {
             // The first wait starts with the request, so it does not need the clock.
-            let wait = if first { deadline.whole } else { deadline.left()? };
+            let wait = if first { deadline.whole } else { deadline.time_left()? };
             first = false;
             if let Some(received) = poll(stream, into) {
                 return received;
@@ -222,7 +222,7 @@ impl Open {
         let mut rest = out;
         while !rest.is_empty() {
             if rest.len() < out.len() {
-                self.stream.set_write_timeout(Some(deadline.left()?))?;
+                self.stream.set_write_timeout(Some(deadline.time_left()?))?;
             }
             match self.stream.write(rest) {
                 Ok(0) => return Err(io::ErrorKind::BrokenPipe.into()),

@@ -12,7 +12,7 @@ const MESSAGE: usize = 600;
 const EXCERPT: usize = 200;
 
 /// `Step 3: PATCH /api/orders/1 {"status":"x"}: expected …`.
-pub(super) fn failed(request: &Request, step: Option<usize>, problem: &str) -> String {
+pub(super) fn failure_message(request: &Request, step: Option<usize>, problem: &str) -> String {
     let mut out = String::with_capacity(160);
     match step {
         Some(step) => {
@@ -36,8 +36,8 @@ pub(super) fn failed(request: &Request, step: Option<usize>, problem: &str) -> S
 }
 
 /// The message about a request without a response.
-pub(super) fn unanswered(request: &Request, step: Option<usize>, reason: &str) -> String {
-    failed(request, step, &format!("no answer: {reason}"))
+pub(super) fn no_answer_message(request: &Request, step: Option<usize>, reason: &str) -> String {
+    failure_message(request, step, &format!("no answer: {reason}"))
 }
 
 /// A writer of the first [`EXCERPT`] bytes. After them it returns an error, which stops the serialization.
@@ -116,7 +116,7 @@ mod tests {
             query: vec![("q".into(), "\u{202e}x".into())],
             body: Some(Ok(json!({"long": "é".repeat(5000)}))),
         };
-        let message = failed(&request, Some(2), &"y\n".repeat(5000));
+        let message = failure_message(&request, Some(2), &"y\n".repeat(5000));
         assert!(message.starts_with("Step 2: PATCH /a\\u{1b}[2J?q=\\u{202e}x {\"long\":\"éé"), "{message}");
         assert!(message.chars().count() <= MESSAGE + 1);
         assert!(!message.chars().any(char::is_control));

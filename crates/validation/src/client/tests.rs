@@ -243,9 +243,9 @@ mod hostile {
     use super::*;
 
     /// The time limit for responses that arrive, also on a busy machine.
-    const PATIENT: Duration = Duration::from_mins(1);
+    const LONG_TIMEOUT: Duration = Duration::from_mins(1);
     /// The time limit for missing or invalid responses.
-    const SOON: Duration = Duration::from_millis(300);
+    const SHORT_TIMEOUT: Duration = Duration::from_millis(300);
 
     /// The result of a suite of one case, `GET /x` with an assertion, with a server that runs `serve` for every connection (its
     /// number from 0), and the number of connections. `timeout` is the time limit of responses.
@@ -312,21 +312,21 @@ mod hostile {
 
     #[test]
     fn an_honest_server_passes_over_one_connection() {
-        let (result, connections) = always(PATIENT, answer("", br#"{"a": 1.0}"#));
+        let (result, connections) = always(LONG_TIMEOUT, answer("", br#"{"a": 1.0}"#));
         assert_eq!((result.status, result.message, connections), (CaseStatus::Passed, None, 1));
     }
 
     #[test]
     fn a_server_that_closes_after_every_answer_passes() {
         for head in ["connection: close\r\n", ""] {
-            let (result, connections) = against(PATIENT, move |mut stream, _| async move {
+            let (result, connections) = against(LONG_TIMEOUT, move |mut stream, _| async move {
                 if request(&mut stream).await {
                     let _ = stream.write_all(&answer(head, br#"{"a": 1}"#)).await;
                 }
             });
             assert_eq!((result.status, connections), (CaseStatus::Passed, 2), "{:?}", result.message);
         }
-        let (result, _) = against(PATIENT, |mut stream, _| async move {
+        let (result, _) = against(LONG_TIMEOUT, |mut stream, _| async move {
             if request(&mut stream).await {
                 let _ = stream.write_all(b"HTTP/1.0 200 OK\r\n\r\n{\"a\": 1}").await;
             }
@@ -336,7 +336,7 @@ mod hostile {
 
     #[test]
     fn a_server_that_answers_in_small_pieces_passes() {
-        let (result, _) = against(PATIENT, |mut stream, _| async move {
+        let (result, _) = against(LONG_TIMEOUT, |mut stream, _| async move {
             while request(&mut stream).await {
                 for byte in b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\n{\"a\r\n4\r\n\":1}\r\n0\r\n\r\n" {
                     let _ = stream.write_all(&[*byte]).await;
@@ -357,12 +357,12 @@ mod hostile {
             "[".repeat(60_000).as_bytes(),
             b"NaN",
         ] {
-            let (result, _) = always(PATIENT, answer("", body));
+            let (result, _) = always(LONG_TIMEOUT, answer("", body));
             assert_eq!(result.status, CaseStatus::Failed);
             let message = result.message.unwrap_or_default();
             assert!(message.contains("no JSON"), "{message}");
         }
-        let (result, _) = always(PATIENT, answer("", b""));
+        let (result, _) = always(LONG_TIMEOUT, answer("", b""));
         assert_eq!(result.message.as_deref(), Some("Step 1: GET /x: expected /a to be 1, got nothing"));
     }
 
@@ -375,20 +375,20 @@ mod hostile {
             b"HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\n",
             b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
         ] {
-            let (result, _) = always(SOON, bytes);
+            let (result, _) = always(SHORT_TIMEOUT, bytes);
             assert_eq!(result.status, CaseStatus::Error, "{:?}", result.message);
         }
         let endless_head =
             [&b"HTTP/1.1 200 OK\r\n"[..], &b"x: yyyyyyyyyyyyyyyyyyyyyyyyyyyy\r\n".repeat(50_000)].concat();
-        assert_eq!(always(SOON, endless_head).0.status, CaseStatus::Error);
+        assert_eq!(always(SHORT_TIMEOUT, endless_head).0.status, CaseStatus::Error);
     }
 
     #[test]
     fn wrong_lengths_and_closed_connections_are_no_answer() {
-        let (result, _) = always(SOON, &b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}"[..]);
+        let (result, _) = always(SHORT_TIMEOUT, &b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}"[..]);
         assert_eq!(result.status, CaseStatus::Error);
         for bytes in [&b""[..], b"HTTP/1.1 200", b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}"] {
-            let (result, connections) = against(SOON, move |mut stream, _| async move {
+            let (result, connections) = against(SHORT_TIMEOUT, move |mut stream, _| async move {
                 if request(&mut stream).await {
                     let _ = stream.write_all(bytes).await;
                 }
@@ -396,13 +396,14 @@ mod hostile {
             assert_eq!((result.status, connections), (CaseStatus::Error, 1), "{:?}", result.message);
         }
         // With a length that is too small, the rest of the body is not a response.
-        let (result, _) = always(SOON, &b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{\"a\": 1}"[..]);
+        let (result, _) =
+            always(SHORT_TIMEOUT, &b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{\"a\": 1}"[..]);
         assert_ne!(result.status, CaseStatus::Passed);
     }
 
     #[test]
     fn slow_and_silent_servers_are_given_up() {
-        let (result, _) = against(SOON, |mut stream, _| async move {
+        let (result, _) = against(SHORT_TIMEOUT, |mut stream, _| async move {
             request(&mut stream).await;
             tokio::time::sleep(Duration::from_mins(1)).await;
         });
@@ -413,7 +414,7 @@ mod hostile {
                 .starts_with("Before the case: POST /reset: no answer: nothing complete came within 0.3 s"),
             "{message}"
         );
-        let (result, _) = against(SOON, |mut stream, _| async move {
+        let (result, _) = against(SHORT_TIMEOUT, |mut stream, _| async move {
             request(&mut stream).await;
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n").await;
             while stream.write_all(b" ").await.is_ok() {
@@ -425,9 +426,9 @@ mod hostile {
 
     #[test]
     fn large_and_endless_bodies_are_not_read() {
-        let (result, _) = always(SOON, answer("", &vec![b' '; 70_000]));
+        let (result, _) = always(SHORT_TIMEOUT, answer("", &vec![b' '; 70_000]));
         assert_eq!(result.status, CaseStatus::Error);
-        let (result, _) = against(PATIENT, |mut stream, _| async move {
+        let (result, _) = against(LONG_TIMEOUT, |mut stream, _| async move {
             request(&mut stream).await;
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await;
             let block = vec![b' '; 64 * 1024];
@@ -439,7 +440,7 @@ mod hostile {
 
     #[test]
     fn a_reset_that_fails_fails_the_case() {
-        let (result, _) = always(PATIENT, &b"HTTP/1.1 500 Oh\r\ncontent-length: 0\r\n\r\n"[..]);
+        let (result, _) = always(LONG_TIMEOUT, &b"HTTP/1.1 500 Oh\r\ncontent-length: 0\r\n\r\n"[..]);
         assert_eq!(result.status, CaseStatus::Failed);
         let message = result.message.unwrap_or_default();
         assert!(

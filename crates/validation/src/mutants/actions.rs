@@ -8,22 +8,26 @@ use super::entities::edit as edit_entity;
 use super::fields::{describe_kind, kinds, odd_value, other_value};
 use super::{Operator, Sites};
 
-type Place = (usize, usize);
+type ActionPosition = (usize, usize);
 
 pub(super) fn find<'a>(
     schema: &'a Schema,
-    place: Place,
+    place: ActionPosition,
     entity: &'a Entity,
     action: &'a Action,
     sites: &mut Sites<'a>,
 ) {
-    let at = format!("{}.{}", entity.key, action.key);
-    sites.edit(Operator::ActionMissing, at.clone(), edit(place, |action| action.name.push_str("_missing")));
+    let location = format!("{}.{}", entity.key, action.key);
+    sites.edit(
+        Operator::ActionMissing,
+        location.clone(),
+        edit(place, |action| action.name.push_str("_missing")),
+    );
     for (index, param) in action.params.iter().enumerate() {
         for (operator, kind) in kinds(&param.kind) {
             sites.edit(
                 operator,
-                format!("{at}.param.{} {}", param.key, describe_kind(&kind)),
+                format!("{location}.param.{} {}", param.key, describe_kind(&kind)),
                 edit(place, move |action| {
                     if let Some(param) = action.params.get_mut(index) {
                         param.kind = kind.clone();
@@ -33,11 +37,11 @@ pub(super) fn find<'a>(
         }
     }
     for (index, guard) in action.guards.iter().enumerate() {
-        let at = format!("{at}.guard.{}", guard.key);
+        let location = format!("{location}.guard.{}", guard.key);
         if matters(schema, entity, action, index, None) {
             sites.edit(
                 Operator::GuardDropped,
-                at.clone(),
+                location.clone(),
                 edit(place, move |action| drop(action.guards.remove(index))),
             );
         }
@@ -46,7 +50,7 @@ pub(super) fn find<'a>(
             if matters(schema, entity, action, index, Some(&condition)) {
                 sites.edit(
                     operator,
-                    at.clone(),
+                    location.clone(),
                     edit(place, move |action| {
                         if let Some(guard) = action.guards.get_mut(index) {
                             guard.condition = condition.clone();
@@ -63,13 +67,13 @@ pub(super) fn find<'a>(
         }
     }
     for (index, effect) in action.effects.iter().enumerate() {
-        self::effect(schema, place, entity, action, index, effect, &at, sites);
+        self::effect(schema, place, entity, action, index, effect, &location, sites);
     }
 }
 
 /// An edit of the action at a position.
 fn edit<'a>(
-    (entity, action): Place,
+    (entity, action): ActionPosition,
     edit: impl Fn(&mut Action) + Send + Sync + 'a,
 ) -> impl Fn(&mut Schema) + Send + Sync + 'a {
     edit_entity(entity, move |entity| {
@@ -160,12 +164,12 @@ fn step(field: &Field, value: &Value, steps: i64) -> Option<Value> {
 #[expect(clippy::too_many_arguments, reason = "where it is and what it belongs to")]
 fn effect<'a>(
     schema: &'a Schema,
-    place: Place,
+    place: ActionPosition,
     entity: &'a Entity,
     action: &'a Action,
     index: usize,
     effect: &'a Effect,
-    at: &str,
+    location: &str,
     sites: &mut Sites<'a>,
 ) {
     let drop_it = edit(place, move |action| drop(action.effects.remove(index)));
@@ -179,34 +183,34 @@ fn effect<'a>(
     match effect {
         Effect::Set { field: key, to } => {
             let Some(field) = entity.field(key) else { return };
-            let at = format!("{at}.effect.{key}");
+            let location = format!("{location}.effect.{key}");
             // What the guards demand already cannot be seen to be set.
             let is_set = matches!(to, Operand::Value(value)
-                if allowed_values(schema, entity, action, key).is_some_and(|all| all.iter().all(|one| one == value)));
+                if allowed_values(schema, entity, action, key).is_some_and(|all| all.iter().all(|allowed| allowed == value)));
             if !is_set {
-                sites.edit(Operator::EffectDropped, at.clone(), drop_it);
+                sites.edit(Operator::EffectDropped, location.clone(), drop_it);
             }
             let other = match to {
                 Operand::Value(value) => other_value(&field.kind, value),
                 _ => odd_value(&field.kind),
             };
             if let Some(other) = other {
-                sites.edit(Operator::EffectWrongValue, at, with(Operand::Value(other)));
+                sites.edit(Operator::EffectWrongValue, location, with(Operand::Value(other)));
             }
         }
         Effect::Increment { field, by } => {
-            let at = format!("{at}.effect.{field}");
-            sites.edit(Operator::EffectDropped, at.clone(), drop_it);
+            let location = format!("{location}.effect.{field}");
+            sites.edit(Operator::EffectDropped, location.clone(), drop_it);
             let wrong = match by {
                 Operand::Value(value) => value.as_i64().map_or(1, |by| by.saturating_add(1)),
                 // Any amount that is not the one that was given; tests give small ones.
                 _ => 123_457,
             };
-            sites.edit(Operator::IncrementOffByOne, at, with(Operand::Value(json!(wrong))));
+            sites.edit(Operator::IncrementOffByOne, location, with(Operand::Value(json!(wrong))));
         }
         Effect::Create { entity: other, values, .. } => {
-            let at = format!("{at}.effect.create_{other}");
-            sites.edit(Operator::CreateEffectDropped, at.clone(), drop_it);
+            let location = format!("{location}.effect.create_{other}");
+            sites.edit(Operator::CreateEffectDropped, location.clone(), drop_it);
             let Some(other) = schema.entity(other) else { return };
             for (nth, value) in values.iter().enumerate() {
                 let Some(field) = other.field(&value.field) else { continue };
@@ -217,7 +221,7 @@ fn effect<'a>(
                 let Some(wrong) = wrong else { continue };
                 sites.edit(
                     Operator::CreateEffectWrong,
-                    format!("{at} {}", value.field),
+                    format!("{location} {}", value.field),
                     edit(place, move |action| {
                         if let Some(Effect::Create { values, .. }) = action.effects.get_mut(index)
                             && let Some(value) = values.get_mut(nth)

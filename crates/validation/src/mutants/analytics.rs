@@ -1,6 +1,6 @@
 //! Analytics that compute something else, or over other records.
 
-use scenario::ir::{Analytic, Entity, Kind, Measure, Only, Schema};
+use scenario::ir::{Analytic, Entity, Kind, Measure, RecordRestriction, Schema};
 
 use super::{Operator, Sites};
 
@@ -67,7 +67,7 @@ pub(super) fn find<'a>(schema: &'a Schema, index: usize, analytic: &'a Analytic,
             scenario::change::uses::only_entity(schema, analytic).and_then(|entity| entity.field(&only.field))
             && let Some(equals) = super::fields::other_value(&field.kind, &only.equals)
         {
-            let other = Only { equals, ..only.clone() };
+            let other = RecordRestriction { equals, ..only.clone() };
             wrong(Operator::RestrictionWrong, Box::new(move |analytic| analytic.only = Some(other.clone())));
         }
     }

@@ -11,27 +11,27 @@ pub(super) fn find<'a>(index: usize, entity: &'a Entity, sites: &mut Sites<'a>) 
         key.clone(),
         edit(index, |entity| entity.plural.push_str("_missing")),
     );
-    for (at, filter) in entity.filters.iter().enumerate() {
+    for (position, filter) in entity.filters.iter().enumerate() {
         sites.edit(
             Operator::FilterMissing,
             format!("{key}.filter.{}.{}", filter.field, filter.op.key()),
-            edit(index, move |entity| drop(entity.filters.remove(at))),
+            edit(index, move |entity| drop(entity.filters.remove(position))),
         );
     }
     for sort in &entity.sorts {
         sites.edit(
             Operator::SortMissing,
             format!("{key}.sort.{sort}"),
-            edit(index, move |entity| entity.sorts.retain(|one| one != sort)),
+            edit(index, move |entity| entity.sorts.retain(|existing| existing != sort)),
         );
     }
     if let Some(sort) = &entity.default_sort {
-        let at = || format!("{key}.sort.default");
-        sites.edit(Operator::DefaultSortWrong, at(), edit(index, |entity| entity.default_sort = None));
+        let location = || format!("{key}.sort.default");
+        sites.edit(Operator::DefaultSortWrong, location(), edit(index, |entity| entity.default_sort = None));
         let turned = Sort { descending: !sort.descending, ..sort.clone() };
         sites.edit(
             Operator::DefaultSortWrong,
-            at(),
+            location(),
             edit(index, move |entity| entity.default_sort = Some(turned.clone())),
         );
     } else if let Some(field) = entity.sorts.first() {

@@ -386,7 +386,7 @@ fn can_break(schema: &Schema, entity: &Entity, action: &Action, effect: &Effect)
                     Operand::Value(_) => false,
                     Operand::Param(key) => param(key).is_some_and(|given| is_wider(given, &field.kind)),
                     Operand::Own(key) => {
-                        entity.field(key).is_some_and(|own| is_wider(&own.kind, &field.kind))
+                        entity.field(key).is_some_and(|own_field| is_wider(&own_field.kind, &field.kind))
                     }
                 }
             })

@@ -6,13 +6,17 @@ use serde_json::{Value, json};
 
 use super::{Operator, Sites};
 
-type Place = (usize, usize);
+type FieldPosition = (usize, usize);
 
-pub(super) fn find<'a>(place: Place, entity: &'a Entity, field: &'a Field, sites: &mut Sites<'a>) {
-    let at = format!("{}.{}", entity.key, field.key);
-    sites.edit(Operator::FieldMissing, at.clone(), edit(place, |field| field.name.push_str("_missing")));
+pub(super) fn find<'a>(place: FieldPosition, entity: &'a Entity, field: &'a Field, sites: &mut Sites<'a>) {
+    let location = format!("{}.{}", entity.key, field.key);
+    sites.edit(
+        Operator::FieldMissing,
+        location.clone(),
+        edit(place, |field| field.name.push_str("_missing")),
+    );
     if let Some(computed) = &field.computed {
-        self::computed(place, entity, computed, &at, sites);
+        self::computed(place, entity, computed, &location, sites);
         return;
     }
     for (operator, kind) in kinds(&field.kind) {
@@ -22,41 +26,41 @@ pub(super) fn find<'a>(place: Place, entity: &'a Entity, field: &'a Field, sites
         {
             continue;
         }
-        let at = format!("{at} {}", describe_kind(&kind));
-        sites.edit(operator, at, edit(place, move |field| field.kind = kind.clone()));
+        let location = format!("{location} {}", describe_kind(&kind));
+        sites.edit(operator, location, edit(place, move |field| field.kind = kind.clone()));
     }
     if let Some(default) = &field.default {
         if let Some(other) = other_value(&field.kind, default) {
             sites.edit(
                 Operator::WrongDefault,
-                at.clone(),
+                location.clone(),
                 edit(place, move |field| field.default = Some(other.clone())),
             );
         }
-        sites.edit(Operator::DefaultDropped, at.clone(), edit(place, |field| field.default = None));
+        sites.edit(Operator::DefaultDropped, location.clone(), edit(place, |field| field.default = None));
     }
     if field.required {
-        sites.edit(Operator::RequiredDropped, at.clone(), edit(place, |field| field.required = false));
+        sites.edit(Operator::RequiredDropped, location.clone(), edit(place, |field| field.required = false));
     } else {
         let require = |field: &mut Field| {
             field.required = true;
             field.default = None;
         };
-        sites.edit(Operator::RequiredAdded, at.clone(), edit(place, require));
+        sites.edit(Operator::RequiredAdded, location.clone(), edit(place, require));
     }
     let operator = if field.nullable { Operator::NullRefused } else { Operator::NullAccepted };
-    sites.edit(operator, at.clone(), edit(place, |field| field.nullable ^= true));
+    sites.edit(operator, location.clone(), edit(place, |field| field.nullable ^= true));
     if field.unique {
-        sites.edit(Operator::UniqueDropped, at.clone(), edit(place, |field| field.unique = false));
+        sites.edit(Operator::UniqueDropped, location.clone(), edit(place, |field| field.unique = false));
     }
     let operator = if field.immutable { Operator::ImmutableDropped } else { Operator::ImmutableInvented };
-    sites.edit(operator, at.clone(), edit(place, |field| field.immutable ^= true));
+    sites.edit(operator, location.clone(), edit(place, |field| field.immutable ^= true));
     if let Kind::Reference { on_delete, nested, .. } = field.kind {
         for rule in [OnDelete::Cascade, OnDelete::Restrict, OnDelete::SetNull] {
             if rule != on_delete {
                 sites.edit(
                     Operator::WrongDeleteRule,
-                    format!("{at} {rule:?}"),
+                    format!("{location} {rule:?}"),
                     edit(place, move |field| {
                         if let Kind::Reference { on_delete, .. } = &mut field.kind {
                             *on_delete = rule;
@@ -68,7 +72,7 @@ pub(super) fn find<'a>(place: Place, entity: &'a Entity, field: &'a Field, sites
         if nested {
             sites.edit(
                 Operator::NestedMissing,
-                at,
+                location,
                 edit(place, |field| {
                     if let Kind::Reference { nested, .. } = &mut field.kind {
                         *nested = false;
@@ -81,7 +85,7 @@ pub(super) fn find<'a>(place: Place, entity: &'a Entity, field: &'a Field, sites
 
 /// An edit of the field at a position.
 fn edit<'a>(
-    (entity, field): Place,
+    (entity, field): FieldPosition,
     edit: impl Fn(&mut Field) + Send + Sync + 'a,
 ) -> impl Fn(&mut Schema) + Send + Sync + 'a {
     move |schema| {
@@ -276,11 +280,17 @@ pub(super) fn odd_value(kind: &Kind) -> Option<Value> {
     candidates.into_iter().find(|value| fits(kind, value))
 }
 
-fn computed<'a>(place: Place, entity: &'a Entity, computed: &'a Computed, at: &str, sites: &mut Sites<'a>) {
+fn computed<'a>(
+    place: FieldPosition,
+    entity: &'a Entity,
+    computed: &'a Computed,
+    location: &str,
+    sites: &mut Sites<'a>,
+) {
     let mut wrong = |computed: Computed| {
         sites.edit(
             Operator::ComputedWrong,
-            at,
+            location,
             edit(place, move |field| field.computed = Some(computed.clone())),
         );
     };
@@ -323,7 +333,7 @@ fn computed<'a>(place: Place, entity: &'a Entity, computed: &'a Computed, at: &s
     // It is an ordinary field, which no one writes.
     sites.edit(
         Operator::ComputedWrong,
-        at,
+        location,
         edit(place, |field| {
             field.computed = None;
             field.nullable = true;

@@ -23,7 +23,7 @@ macro_rules! operators {
             }
 
             /// What such a server does, as a sentence.
-            pub fn about(self) -> &'static str {
+            pub fn description(self) -> &'static str {
                 match self {
                     $(Self::$variant => $about,)*
                 }

@@ -21,7 +21,7 @@ fn mutants(before: Option<(&Schema, &[Change])>, schema: &Arc<Schema>) -> Vec<Mu
 fn every_operator_has_a_name_and_a_sentence_of_its_own() {
     assert!(Operator::ALL.len() >= 25);
     let names: BTreeSet<_> = Operator::ALL.iter().map(|operator| operator.name()).collect();
-    let about: BTreeSet<_> = Operator::ALL.iter().map(|operator| operator.about()).collect();
+    let about: BTreeSet<_> = Operator::ALL.iter().map(|operator| operator.description()).collect();
     assert_eq!(names.len(), Operator::ALL.len());
     assert_eq!(about.len(), Operator::ALL.len());
     assert!(names.iter().all(|name| scenario::ir::is_name(name)));
@@ -80,11 +80,11 @@ fn what_no_request_can_tell_is_no_mutant() {
     let swaps = |unique: bool| {
         let mut schema = example();
         schema.entity_mut("repair_orders").unwrap().field_mut("note").unwrap().unique = unique;
-        let longest = schema.analytics.iter_mut().find(|one| one.key == "longest_repair").unwrap();
+        let longest = schema.analytics.iter_mut().find(|analytic| analytic.key == "longest_repair").unwrap();
         longest.group_by = Some("note".to_owned());
         let found = sites(None, &schema);
-        let at = |place: &str| found.iter().filter(|site| site.location == place).count();
-        (at("analytics.longest_repair"), at("min_max_swapped"))
+        let count_at = |place: &str| found.iter().filter(|site| site.location == place).count();
+        (count_at("analytics.longest_repair"), count_at("min_max_swapped"))
     };
     let (plain, unique) = (swaps(false), swaps(true));
     assert_eq!((unique.0, unique.1), (plain.0 - 1, 0));
@@ -214,7 +214,7 @@ fn nulls_are_noticed_where_the_group_decides_what_is_taken() {
 fn what_a_guard_or_restriction_excludes_is_no_mutant() {
     let flaws = |schema: &Schema, operator: Operator| -> Vec<String> {
         let all = sites(None, schema).into_iter().filter(|site| site.operator == operator);
-        all.map(|site| site.location).filter(|at| !at.contains('.')).collect()
+        all.map(|site| site.location).filter(|location| !location.contains('.')).collect()
     };
     let mut schema = example();
     let orders = schema.entity_mut("repair_orders").unwrap();

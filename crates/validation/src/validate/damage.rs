@@ -23,7 +23,7 @@ impl Damage {
     /// The result of reading for a turn; `None` if a file of the pack is missing or damaged, which is recorded.
     ///
     /// Errors: those without a damaged file of the pack.
-    pub(super) fn unless<T>(
+    pub(super) fn read_or_record<T>(
         &mut self,
         turn: u32,
         read: Result<T, PackError>,
@@ -59,7 +59,7 @@ impl Damage {
 /// `3, 5-9`.
 fn ranges(turns: &[u32]) -> String {
     turns
-        .chunk_by(|one, next| one + 1 == *next)
+        .chunk_by(|previous, next| previous + 1 == *next)
         .map(|run| match run {
             [first, .., last] => format!("{first}-{last}"),
             _ => run.iter().map(u32::to_string).collect(),

@@ -18,7 +18,7 @@ use scenario::suite::{Suite, unstated};
 use scenario::text;
 
 use super::damage::Damage;
-use super::sensitive::sensitive;
+use super::sensitive::check_sensitive;
 use super::{Failure, Options, Report, UnstatedDemand, VacuousTurn};
 use crate::client::{CaseStatus, run_in_process};
 
@@ -119,15 +119,15 @@ impl Work<'_> {
         damage: &mut Damage,
         report: &mut Report,
     ) -> Result<Option<Arc<Schema>>, PackError> {
-        let schema = damage.unless(turn, self.pack.schema(scenario, turn))?.map(Arc::new);
-        let suite = damage.unless(turn, self.pack.suite(scenario, turn))?;
+        let schema = damage.read_or_record(turn, self.pack.schema(scenario, turn))?.map(Arc::new);
+        let suite = damage.read_or_record(turn, self.pack.suite(scenario, turn))?;
         let (Some(schema), Some(mut suite)) = (schema.clone(), suite) else { return Ok(schema) };
-        sound(scenario, &schema, &suite, self.stop, report);
-        self.stated(scenario, &schema, &suite, damage, report)?;
+        check_sound(scenario, &schema, &suite, self.stop, report);
+        self.check_stated(scenario, &schema, &suite, damage, report)?;
         self.check_stop()?;
         let before_this = match before {
             Some(before) if before.turn + 1 == turn => Some(before),
-            _ if turn > 1 => damage.unless(turn, self.pack.schema(scenario, turn - 1))?.map(Arc::new),
+            _ if turn > 1 => damage.read_or_record(turn, self.pack.schema(scenario, turn - 1))?.map(Arc::new),
             _ => None,
         };
         if let Some(before) = &before_this
@@ -138,19 +138,19 @@ impl Work<'_> {
         }
         if self.options.mutants > 0 {
             let changes: Vec<Change> = damage
-                .unless(turn, self.pack.changes(scenario, turn))?
+                .read_or_record(turn, self.pack.changes(scenario, turn))?
                 .flatten()
                 .map(|changes| changes.changes.into_iter().map(|change| change.what).collect())
                 .unwrap_or_default();
             let before = before_this.as_deref().map(|before| (before, changes.as_slice()));
             let seed = Seed { base: self.pack.manifest().seed, scenario };
-            sensitive(seed, before, &schema, &mut suite, self.options.mutants, self.stop, report);
+            check_sensitive(seed, before, &schema, &mut suite, self.options.mutants, self.stop, report);
         }
         Ok(Some(schema))
     }
 
     /// Checks that texts state the demands of the suite of a turn.
-    fn stated(
+    fn check_stated(
         &self,
         scenario: u32,
         schema: &Schema,
@@ -161,8 +161,8 @@ impl Work<'_> {
         let turn = schema.turn;
         let clauses = text::clauses(schema);
         let demands = unstated(suite, &clauses).into_iter().map(|demand| (demand.case, demand.demand));
-        let specification = damage.unless(turn, self.pack.specification(scenario, turn))?;
-        let request = damage.unless(turn, self.pack.request(scenario, turn))?;
+        let specification = damage.read_or_record(turn, self.pack.specification(scenario, turn))?;
+        let request = damage.read_or_record(turn, self.pack.request(scenario, turn))?;
         // A pack of an earlier version has other texts for the same demands.
         let has_these_words = self.pack.manifest().format == PACK_VERSION;
         let left_out = clauses.iter().filter(|_| has_these_words).filter_map(|clause| {
@@ -190,7 +190,13 @@ impl Work<'_> {
 }
 
 /// Checks that the reference passes its suite.
-fn sound(scenario: u32, schema: &Arc<Schema>, suite: &Suite, stop: &dyn Fn() -> bool, report: &mut Report) {
+fn check_sound(
+    scenario: u32,
+    schema: &Arc<Schema>,
+    suite: &Suite,
+    stop: &dyn Fn() -> bool,
+    report: &mut Report,
+) {
     let mut reported = 0;
     run_in_process(&mut World::new(Arc::clone(schema)), suite, &mut |_, result| {
         if result.status != CaseStatus::Passed {

@@ -16,7 +16,7 @@ use crate::mutants::{Mutant, Operator, Site, sites};
 
 /// Makes at most `count` mutants of each operator and runs the suite with each. The seed decides the sites. It changes the
 /// order of the cases of the suite. It ends early if `stop` returns true.
-pub(super) fn sensitive(
+pub(super) fn check_sensitive(
     seed: Seed,
     before: Option<(&Schema, &[Change])>,
     schema: &Arc<Schema>,
@@ -68,7 +68,7 @@ fn reason(mutant: &Mutant, suite: &Suite) -> String {
         1 => ", also the one about this place".to_owned(),
         _ => format!(", also the {close} about this place"),
     };
-    format!("{} All {all} cases pass against it{near}.", mutant.operator.about())
+    format!("{} All {all} cases pass against it{near}.", mutant.operator.description())
 }
 
 /// Whether a case fails. Cases about the place of the mutant run first, because they are the most likely ones.

@@ -14,7 +14,7 @@ fn pack(turns: u32) -> (tempfile::TempDir, PathBuf) {
     pack::generate(
         &generation,
         &Programmatic,
-        &Target::at(&path),
+        &Target::from_path(&path),
         &pack::Options::default(),
         &|_| {},
         &AtomicBool::new(false),
@@ -81,7 +81,7 @@ fn a_demand_that_no_text_states_is_found() {
     assert_eq!(found.len() as u64, report.unstated_demands);
     assert!(found[0].0 == 0 && found[0].1 == 2 && found[0].2.contains("made_up_"), "{found:?}");
     assert!(
-        found[1..].iter().all(|one| *one == (1, 1, "the specification does not have this clause")),
+        found[1..].iter().all(|mismatch| *mismatch == (1, 1, "the specification does not have this clause")),
         "{found:?}"
     );
     assert!(found.len() > 1 && !report.is_good());
@@ -108,7 +108,7 @@ fn a_suite_that_demands_too_much_or_too_little_is_found() {
     std::fs::write(&file, thin).expect("it is written");
     let report = validate_pack(&path, |options| options.scenarios = vec![1]).expect("it is read");
     assert_eq!(report.vacuous, [VacuousTurn { scenario: 1, turn: 2 }]);
-    assert!(report.killed * 100 < report.mutants * SENSITIVE && !report.survivors.is_empty());
+    assert!(report.killed * 100 < report.mutants * LEAST_DETECTED_PERCENT && !report.survivors.is_empty());
     assert!(report.survivors.iter().any(|survivor| survivor.turn == 2));
     assert!(report.survivors.iter().all(|survivor| !survivor.reason.is_empty()));
     assert!(!report.is_good());
@@ -158,7 +158,7 @@ fn it_is_stopped_within_a_scenario() {
     let mut suite = opened.suite(0, 1).expect("a suite");
     let mut report = Report::default();
     let seed = scenario::Seed { base: 3, scenario: 0 };
-    super::sensitive::sensitive(seed, None, &schema, &mut suite, 1, &stop, &mut report);
+    super::sensitive::check_sensitive(seed, None, &schema, &mut suite, 1, &stop, &mut report);
     assert_eq!(report.mutants, 3);
     std::fs::remove_dir_all(path.join("scenario_0")).expect("it is removed");
     let opened = Pack::open_path(&path).expect("it is a pack");
@@ -167,8 +167,8 @@ fn it_is_stopped_within_a_scenario() {
 }
 
 /// The mismatches at a place.
-fn mismatches_at<'r>(report: &'r Report, at: &str) -> Vec<&'r str> {
-    report.mismatches.iter().filter(|m| m.at == at).map(|m| m.what.as_str()).collect()
+fn mismatches_at<'r>(report: &'r Report, place: &str) -> Vec<&'r str> {
+    report.mismatches.iter().filter(|m| m.at == place).map(|m| m.what.as_str()).collect()
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub(crate) fn find_python() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     [".cache/python/bin/python", ".cache/python/Scripts/python.exe"]
         .into_iter()
-        .map(|at| root.join(at))
+        .map(|path| root.join(path))
         .find(|python| python.exists())
 }
 
@@ -128,8 +128,8 @@ fn read_report(report: &str) -> HashMap<String, bool> {
         let Some(name) = test.split(" name=\"").nth(1).and_then(|rest| rest.split('"').next()) else {
             continue;
         };
-        let own = test.split("</testcase>").next().unwrap_or(test);
-        verdicts.insert(name.to_owned(), !own.contains("<failure") && !own.contains("<error"));
+        let case = test.split("</testcase>").next().unwrap_or(test);
+        verdicts.insert(name.to_owned(), !case.contains("<failure") && !case.contains("<error"));
     }
     verdicts
 }

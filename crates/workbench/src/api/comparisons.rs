@@ -95,6 +95,8 @@ pub struct ComparedMember {
     pub survival: Vec<SurvivalRow>,
     /// The benchmark's own score, 0 to 100.
     pub score: Option<f64>,
+    /// Whether the score is of turns that passed or not; else it is of tests.
+    pub grades_turns: bool,
     /// Scores of turns that are graded by themselves; `None` = they do not apply.
     pub scores: Option<TurnScores>,
     /// Sums and rates.

@@ -1,7 +1,7 @@
 //! Failures by class: what the Failures page asks for and gets. Classes and rules are defined in `analysis::failures`
 //! and in `docs/metrics.md`.
 
-use model::Median;
+use model::{Median, RateInterval};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -31,7 +31,7 @@ pub enum FailureScope {
     Attempts,
     /// Final attempts of turns not passed.
     Turns,
-    /// The attempt that ended each episode's stamina.
+    /// The attempt that ended each episode's stamina, where the policy takes that end for a failure.
     First,
 }
 
@@ -128,13 +128,19 @@ pub struct FailureGroup {
     pub label: String,
     /// Whether attempts of runs in which a simulated model stood in for a real one are among them.
     pub simulated: bool,
-    /// Attempts that the scope is about: all that were made; final ones of turns; final ones of turns with no failed turn
-    /// before.
+    /// Attempts that the scope is about: all that were made; final ones of turns; final ones of turns at risk (with no failed
+    /// turn before, and not ended from outside).
     pub made: u32,
     /// Failed attempts.
     pub attempts: u32,
-    /// Their share among those, with Wilson's 95 % interval: value, low, high; `None` = there are none.
-    pub rate: Option<(f64, f64, f64)>,
+    /// Their share among those, with its 95 % interval as that of a share is made: value, low, high; `None` = there are none, for
+    /// low and high: those are of one scenario.
+    pub rate: Option<(f64, Option<f64>, Option<f64>)>,
+    /// How the interval of the rate is made: clustered by scenario where several attempts made are of one. `None` = it has none.
+    pub rate_interval: Option<RateInterval>,
+    /// How the intervals of its shares are made: clustered by scenario where several failed attempts are of one. `None` = there
+    /// are no intervals: nothing failed, or several attempts of a single scenario did.
+    pub interval: Option<RateInterval>,
     /// One a class that occurs in it, in the order of `classes`.
     pub shares: Vec<FailureShare>,
 }
@@ -175,10 +181,10 @@ pub struct FailureShare {
     pub attempts: u32,
     /// Their share among the failed attempts of the group, 0 to 1.
     pub share: f64,
-    /// Wilson's 95 % interval.
-    pub ci_low: f64,
+    /// Lower end of its 95 % interval; `None` as of [`FailureGroup::interval`].
+    pub ci_low: Option<f64>,
     /// Its upper end.
-    pub ci_high: f64,
+    pub ci_high: Option<f64>,
     /// Failing tests of this class in the group, whatever the attempt's primary class.
     pub tests: u32,
 }
@@ -227,7 +233,8 @@ pub struct Repair {
     pub at_attempt: Vec<(u32, u32)>,
     /// Stretches in which a test failed: from the first failure to the pass after it, or to where it is seen last.
     pub stretches: u32,
-    /// Those of them of which nobody knows how they ended: their source describes failing tests only.
+    /// Those of them of which nobody knows how they ended: their source describes failing tests only, their numbers are given anew
+    /// in each turn and theirs was not tried again, or tests ran once.
     pub stretches_unknown: u32,
     /// Of the others: those that ended with a pass; `None` = there are no others.
     pub stretches_repaired: Option<u32>,

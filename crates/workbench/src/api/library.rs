@@ -85,8 +85,9 @@ pub struct RunRow {
     pub episodes: u32,
     /// Episodes planned.
     pub planned_episodes: Option<u32>,
-    /// Episodes that were at risk in turn 1; the others were stopped from outside before and say nothing of stamina.
-    pub scored_episodes: u32,
+    /// Episodes that were at risk in turn 1; the others were stopped from outside before and say nothing of stamina. `None` =
+    /// unknown, as where the benchmark has no tests.
+    pub scored_episodes: Option<u32>,
     /// Fewest and most planned turns; `None` = unknown.
     pub planned_turns: Option<(u32, u32)>,
     /// Most attempts a turn may take.
@@ -107,7 +108,7 @@ pub struct RunRow {
     pub perfect: Option<u32>,
     /// Figures that the source reports about itself.
     pub reported: Vec<(String, f64)>,
-    /// End reasons, most frequent first.
+    /// End reasons, most frequent first; none where the benchmark has no tests, so that no end is judged.
     pub end_reasons: Vec<EndCount>,
     /// Episodes that count as ended by the agent only because the cause of an exception is not recognized.
     pub unrecognised: u32,
@@ -142,7 +143,31 @@ pub struct RunRow {
 impl RunRow {
     /// Whether its number of turns is unknown, because no episode was at risk: it follows the runs beside it.
     pub const fn is_of_unknown_turns(&self) -> bool {
-        self.tested && self.pass_rate.is_none() && self.scored_episodes == 0 && self.planned_turns.is_none()
+        self.tested
+            && self.pass_rate.is_none()
+            && matches!(self.scored_episodes, None | Some(0))
+            && self.planned_turns.is_none()
+    }
+
+    /// How trials of these runs that are not scored count in the score, which stands beside a pass rate over the others;
+    /// `None` = no run has both. What has a dataset score is scored by turns that passed or not, else by tests.
+    pub fn unscored_in_scores(runs: &[Self]) -> Option<&'static str> {
+        let has_both =
+            |run: &&Self| run.score.is_some() && run.pass_rate.as_ref().is_some_and(|rate| rate.unscored > 0);
+        let (by_turn, by_test): (Vec<&Self>, Vec<&Self>) =
+            runs.iter().filter(has_both).partition(|run| run.dataset_score.is_some());
+        match (by_turn.is_empty(), by_test.is_empty()) {
+            (true, true) => None,
+            (false, true) => Some(
+                "Trials that are not scored are not in the pass rate, and count as not passed in the score.",
+            ),
+            (true, false) => Some(
+                "Trials that are not scored are not in the pass rate, and count in the score with the tests that they passed.",
+            ),
+            (false, false) => Some(
+                "Trials that are not scored are not in the pass rate. In the score they count as not passed, or with the tests that they passed where it is of tests.",
+            ),
+        }
     }
 
     /// How fast the endpoint of a run of one's own was, in tokens a second: `part` is `prompt` or `answer`, `statistic`

@@ -62,6 +62,13 @@ pub struct Matrix {
     pub seed: u64,
 }
 
+impl Matrix {
+    /// Whether a harness is the best or the worst of a model because its number is: not where all have the same.
+    pub fn has_picked(&self) -> bool {
+        self.spread.iter().flatten().any(|spread| spread.best != spread.worst)
+    }
+}
+
 /// What holds the τ of a matrix down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ShortestCells {

@@ -4,6 +4,7 @@ use model::{CensoringPolicy, EndReason, Ending, PassRate, by_sentence, counted, 
 use store::EpisodeEntry;
 
 use super::coverage;
+use super::members::all_of_one_turn;
 pub(crate) use super::pool::Part;
 use super::pool::Pool;
 use crate::api::{ComparedMember, Stamina};
@@ -188,6 +189,66 @@ pub(crate) fn beside_no_interval(members: &[ComparedMember]) -> Vec<String> {
     })
 }
 
+/// How trials that are not scored count in the score, which stands beside a pass rate over the others; without a full stop. The
+/// score is of turns that passed or not (`by_turn`), or of tests.
+pub(crate) fn unscored_in_score(
+    rate: Option<&PassRate>,
+    score: Option<f64>,
+    by_turn: bool,
+) -> Option<String> {
+    let unscored = rate.filter(|rate| rate.unscored > 0 && score.is_some())?.unscored;
+    let (begin, pronoun, count) = if unscored == 1 {
+        ("1 trial is not scored: it is".to_owned(), "it", "counts")
+    } else {
+        (format!("{unscored} trials are not scored: they are"), "they", "count")
+    };
+    let manner = if by_turn {
+        "as not passed in the score".to_owned()
+    } else {
+        format!("in the score with the tests that {pronoun} passed")
+    };
+    Some(format!("{begin} not in the pass rate, and {count} {manner}"))
+}
+
+/// The same of members, each sentence once with the members that it is of.
+pub(crate) fn unscored_in_scores(members: &[ComparedMember]) -> Vec<String> {
+    let each = members.iter().filter_map(|member| {
+        let sentence = unscored_in_score(member.pass_rate.as_ref(), member.score, member.grades_turns)?;
+        Some((sentence, member.marked()))
+    });
+    let named = |(sentence, names): (String, Vec<String>)| sentence_about(&names, members.len(), &sentence);
+    by_sentence(each).into_iter().map(named).collect()
+}
+
+/// More sentences about what is missing of members are counted.
+const MOST_MISSING: usize = 6;
+
+/// What is missing of members, without full stops: each sentence once, with the members that it is of.
+pub(crate) fn missing_of_members(pools: &[Pool]) -> Vec<String> {
+    let noun = episode_noun(all_of_one_turn(pools));
+    let each = pools.iter().flat_map(|pool| {
+        let parts = Part::of_pools([pool]);
+        let is_alone = parts.len() == 1;
+        coverage::missing(&parts, noun)
+            .into_iter()
+            .map(|(run, text)| (if is_alone { text } else { format!("{text} of {run}") }, pool.marked()))
+            .collect::<Vec<(String, String)>>()
+    });
+    let found = by_sentence(each);
+    if found.len() > MOST_MISSING {
+        let members: std::collections::BTreeSet<&String> =
+            found.iter().flat_map(|(_, names)| names).collect();
+        return vec![missing_in_sum(members.len(), pools.len(), noun)];
+    }
+    found.iter().map(|(sentence, names)| sentence_about(names, pools.len(), sentence)).collect()
+}
+
+/// How many of all members lack something, where there is too much to be named.
+fn missing_in_sum(members: usize, all: usize, noun: &str) -> String {
+    let verb = if members == 1 { "lacks" } else { "lack" };
+    format!("{members} of {} {verb} {noun}s or tasks that were planned", counted(all as u64, "member"))
+}
+
 /// What is to be said of members, without full stops: each sentence once, with the members that it is of.
 pub(crate) fn grouped<'a, I>(
     members: &'a [ComparedMember],
@@ -214,5 +275,45 @@ pub(crate) fn sentence_about<T: AsRef<str>>(names: &[T], all: usize, sentence: &
         format!("Each of them: {sentence}")
     } else {
         format!("{}: {sentence}", runs_in_words(names))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "Counts as not passed" was said of a score over tests, in which a trial has those that it passed.
+    #[test]
+    fn what_is_not_scored_counts_in_a_score_of_tests_with_those_that_it_passed() {
+        let sentence = |unscored, by_turn| {
+            let rate = PassRate { unscored, ..PassRate::default() };
+            unscored_in_score(Some(&rate), Some(50.0), by_turn)
+        };
+        assert_eq!([sentence(0, true), sentence(0, false)], [None, None]);
+        for (unscored, by_turn, end) in [
+            (1, true, "it is not in the pass rate, and counts as not passed in the score"),
+            (2, true, "they are not in the pass rate, and count as not passed in the score"),
+            (1, false, "it is not in the pass rate, and counts in the score with the tests that it passed"),
+            (
+                2,
+                false,
+                "they are not in the pass rate, and count in the score with the tests that they passed",
+            ),
+        ] {
+            let begin = if unscored == 1 { "1 trial is" } else { "2 trials are" };
+            assert_eq!(sentence(unscored, by_turn), Some(format!("{begin} not scored: {end}")));
+        }
+        let rate = PassRate { unscored: 1, ..PassRate::default() };
+        assert_eq!(unscored_in_score(Some(&rate), None, true), None);
+    }
+
+    /// "Of 8 of 13 members not all episodes or tasks that were planned are there" could not be read.
+    #[test]
+    fn members_that_lack_something_are_counted() {
+        assert_eq!(
+            missing_in_sum(8, 13, "episode"),
+            "8 of 13 members lack episodes or tasks that were planned"
+        );
+        assert_eq!(missing_in_sum(1, 3, "trial"), "1 of 3 members lacks trials or tasks that were planned");
     }
 }

@@ -3,6 +3,7 @@
 use analysis::clusters::{InScenario, observations};
 use analysis::difference::{ShortestRuns, common_tau, shortest};
 use analysis::survival::{Observation, anyone_at_risk};
+use model::counted;
 
 /// The common τ of members.
 pub(crate) struct Horizon {
@@ -25,8 +26,8 @@ impl Horizon {
         Self { tau: common_tau(&curves), shortest }
     }
 
-    /// Why it is no greater.
-    pub(crate) fn in_words(&self, names: &[&str]) -> Option<String> {
+    /// Why it is no greater. The members have these names, and are all of this kind.
+    pub(crate) fn in_words(&self, names: &[&str], noun: &str) -> Option<String> {
         let shortest = self.shortest.as_ref()?;
         let members: Vec<&str> = shortest.runs.iter().filter_map(|run| names.get(*run).copied()).collect();
         let others = OtherCurves {
@@ -34,7 +35,7 @@ impl Horizon {
             known_to: shortest.otherwise,
             furthest: shortest.furthest,
         };
-        Some(held_down(self.tau, &members, &others))
+        Some(held_down(self.tau, &members, noun, &others))
     }
 }
 
@@ -56,18 +57,44 @@ pub(crate) struct OtherCurves {
     pub(crate) furthest: u32,
 }
 
-/// The sentence.
-pub(crate) fn held_down(tau: u32, members: &[&str], others: &OtherCurves) -> String {
+/// The sentence. More than three members are counted by their noun (`cell`).
+pub(crate) fn held_down(tau: u32, members: &[&str], noun: &str, others: &OtherCurves) -> String {
     let (subject, verb) = match members {
         [one] => ((*one).to_owned(), "has"),
         [first @ .., last] if members.len() <= 3 => (format!("{} and {last}", first.join(", ")), "have"),
-        _ => (format!("{} of them", members.len()), "have"),
+        _ => (counted(members.len() as u64, noun), "have"),
     };
     let rest = if others.number == 1 { "the other has" } else { "the others have" };
     let known_to = others.known_to;
     let or_later = if others.furthest > known_to { " or later" } else { "" };
     format!(
         "Compared over {}: {subject} {verb} no data beyond turn {tau}; {rest} data to turn {known_to}{or_later}.",
-        model::counted(tau.into(), "turn")
+        counted(tau.into(), "turn")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "5 of them" stood there, and nothing was named before.
+    #[test]
+    fn many_members_are_counted_by_their_noun() {
+        let others = OtherCurves { number: 8, known_to: 9, furthest: 15 };
+        let sentence = |members: &[&str], noun| held_down(7, members, noun, &others);
+        let rest = "no data beyond turn 7; the others have data to turn 9 or later.";
+        assert_eq!(
+            sentence(&["a", "b", "c", "d", "e"], "cell"),
+            format!("Compared over 7 turns: 5 cells have {rest}")
+        );
+        assert_eq!(
+            sentence(&["a", "b", "c", "d"], "run"),
+            format!("Compared over 7 turns: 4 runs have {rest}")
+        );
+        assert_eq!(
+            sentence(&["a", "b", "c"], "run"),
+            format!("Compared over 7 turns: a, b and c have {rest}")
+        );
+        assert_eq!(sentence(&["a"], "run"), format!("Compared over 7 turns: a has {rest}"));
+    }
 }

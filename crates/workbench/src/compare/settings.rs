@@ -313,13 +313,13 @@ fn joined(runs: &[Option<Setting>]) -> Option<String> {
 
 /// Who has another value than the reference; the reference, if most others have another one.
 fn odd(values: &[Option<String>], reference: usize) -> Vec<bool> {
-    let Some(own) = values.get(reference) else { return vec![false; values.len()] };
+    let Some(expected) = values.get(reference) else { return vec![false; values.len()] };
     let others = values.len() - 1;
-    let differ = values.iter().filter(|value| *value != own).count();
+    let differ = values.iter().filter(|value| *value != expected).count();
     values
         .iter()
         .enumerate()
-        .map(|(i, value)| if i == reference { others > 0 && differ * 2 > others } else { value != own })
+        .map(|(i, value)| if i == reference { others > 0 && differ * 2 > others } else { value != expected })
         .collect()
 }
 

@@ -6,7 +6,7 @@ mod counts;
 mod of_tables;
 
 use figures::{EpisodeCounts, Method};
-use model::{Ending, PassRate};
+use model::{Ending, PassRate, RateInterval};
 
 pub(super) use self::counts::passed_are_censored;
 use self::counts::{counted, counted_of, counts, summed};
@@ -262,6 +262,9 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
     if goes_on_differs(data) && !matches!(measure, Measure::CostPerSurvivedTurn | Measure::StepsSurvived) {
         notes.push("Some runs stop at a failed turn and others go on: not on equal terms".to_owned());
     }
+    if measure == Measure::Score {
+        notes.extend(doubts::unscored_in_scores(&data.members));
+    }
     notes.extend(method.notes);
     let partial =
         |m: &ComparedMember| Some(format!("{} for {}", m.marked(), known_in_part(m, measure, one)?));
@@ -382,9 +385,10 @@ pub(super) fn failures(
 ) -> Method {
     let one = !episodes.is_empty() && episodes.iter().all(|counts| counts.passed.is_some());
     let (about, (failed, noun, begun)) = match scope {
-        FailureScope::First if one => {
-            ("Attempts that ended a trial as failed, by their primary class", ("failures", "trial", " begun"))
-        }
+        FailureScope::First if one => (
+            "Attempts that ended a trial as failed, by their primary class",
+            ("failures", "scored trial", ""),
+        ),
         FailureScope::Turns if one => (
             "Final attempts of trials not passed, by their primary class",
             ("trials not passed", "trial", " begun"),
@@ -398,7 +402,7 @@ pub(super) fn failures(
         ),
         FailureScope::First => (
             "Attempts that ended an episode's stamina, by their primary class",
-            ("first failures", "turn", " reached without one before"),
+            ("first failures", "turn", " at risk"),
         ),
     };
     let made = model::counted(data.total.made.into(), noun);
@@ -409,6 +413,22 @@ pub(super) fn failures(
         format!("n of classes: {failed}, of {made}{begun} in {within}"),
     ];
     Method { notes, counts: episodes, ..method }
+}
+
+/// How the intervals of shares of failures are made; `None` = there are none, or all failures of each group are of one scenario.
+pub(super) fn failure_intervals(data: &api::Failures) -> Option<String> {
+    let groups: &[api::FailureGroup] =
+        if data.groups.is_empty() { std::slice::from_ref(&data.total) } else { &data.groups };
+    let any = |kind| groups.iter().any(|group| group.interval == Some(kind));
+    let noun = if data.of_one_turn { "task" } else { "scenario" };
+    match (any(RateInterval::Wilson), any(RateInterval::Clustered)) {
+        (false, false) => None,
+        (true, false) => Some("Wilson's 95 % CI".to_owned()),
+        (false, true) => Some(format!("Wilson's 95 % CI, clustered by {noun}")),
+        (true, true) => {
+            Some(format!("Wilson's 95 % CI, clustered by {noun} where several failures are of one"))
+        }
+    }
 }
 
 /// What must be known of them: a table says it in its own notes.

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use figures::table::{escape_html, escape_markdown};
+use figures::table::{Table, escape_html, escape_markdown};
 use figures::{FigureSpec, SOFTWARE};
 
 use super::{CompanionName, MadeFile, does_not_fit};
@@ -85,6 +85,23 @@ pub(super) struct ReportFigure {
     caption: String,
 }
 
+/// A table without rows, in sentences that say why it has none, with its notes. A table of what there is says that there is none
+/// of it.
+fn without_rows(table: &Table) -> String {
+    let reason = match table.name.as_str() {
+        // Their first note says it.
+        "flips" | "settings" => return table.notes.first().cloned().unwrap_or_default(),
+        // Its notes say whether anything was tried again, and what is unknown.
+        "repairs" => return table.notes.join(" "),
+        "attempts" => "no attempt was made",
+        "origins" => "no failing test is described",
+        _ => "none",
+    };
+    let mut sentences = vec![format!("{}: {reason}.", table.title)];
+    sentences.extend(table.notes.iter().cloned());
+    sentences.join(" ")
+}
+
 impl Report {
     /// Its figures.
     pub(super) fn figures(&self) -> impl Iterator<Item = &ReportFigure> {
@@ -118,9 +135,12 @@ impl Report {
                             let _ = writeln!(out, "- {}", escape_markdown(item));
                         }
                     }
-                    Block::Table(table) | Block::Long(table) => {
-                        out.extend(table.table().map(|table| table.without_unknown().to_markdown()));
-                    }
+                    Block::Table(table) | Block::Long(table) => match table.table() {
+                        Some(table) if table.rows.is_empty() => {
+                            let _ = writeln!(out, "{}", escape_markdown(&without_rows(&table)));
+                        }
+                        table => out.extend(table.map(|table| table.without_unknown().to_markdown())),
+                    },
                     Block::Figure(figure) => {
                         let caption = escape_markdown(&figure.caption);
                         let _ =
@@ -163,6 +183,10 @@ impl Report {
                     }
                     Block::Table(table) => {
                         let Some(table) = table.table() else { continue };
+                        if table.rows.is_empty() {
+                            let _ = writeln!(out, "<p>{}</p>", escape_html(&without_rows(&table)));
+                            continue;
+                        }
                         let _ =
                             writeln!(out, "<div class=\"wide\">{}</div>", table.without_unknown().to_html());
                     }
@@ -240,5 +264,64 @@ impl Workbench {
             warnings: report.warnings,
             beside,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Options;
+    use crate::api::{FailureScope, FailuresRequest, FigureOf, ListRuns, Member};
+
+    #[test]
+    fn a_table_without_rows_keeps_what_its_notes_say() {
+        let table = |name: &str| {
+            let mut table = Table::new(name, "A title", Vec::new());
+            table.notes.extend(["None was tried again.".to_owned(), "How it ended is unknown.".to_owned()]);
+            without_rows(&table)
+        };
+        assert_eq!(table("repairs"), "None was tried again. How it ended is unknown.");
+        assert_eq!(table("tasks"), "A title: none. None was tried again. How it ended is unknown.");
+        assert_eq!(table("flips"), "None was tried again.");
+    }
+
+    /// The endpoint ended the episode at turn 2. A report had nothing of turn 1, which failed and was repaired.
+    #[test]
+    fn repairs_are_reported_where_no_end_counts_as_a_failure() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let source = folder.path().join("turns.csv");
+        let rows = "r,h,m,a,1,1,false,,3\nr,h,m,a,1,2,true,,3\nr,h,m,a,2,1,,endpoint,3\n";
+        let head = "run,harness,model,scenario,turn,attempt,passed,end_reason,planned_turns\n";
+        std::fs::write(&source, format!("{head}{rows}")).expect("written");
+        let db = Some(folder.path().join("library.sqlite"));
+        let workbench = Workbench::open(Options { db, ..Options::default() }).expect("a library");
+        workbench.ingest(&source, &|_, _| {}).expect("read");
+        let run = workbench.list_runs(ListRuns::default()).expect("runs").rows.remove(0).id;
+        let members = vec![Member::Run { run }];
+
+        let request = CompareRequest { members: members.clone(), ..CompareRequest::default() };
+        let report = workbench.report(&request, "icml").expect("a report");
+        let names: Vec<String> =
+            report.tables().filter_map(|spec| Some(spec.table()?.name.clone())).collect();
+        for (name, is_there) in [
+            ("repairs", true),
+            ("repair-times", true),
+            ("flips", true),
+            ("failures", false),
+            ("origins", false),
+        ] {
+            assert_eq!(names.iter().any(|found| found == name), is_there, "{name}: {names:?}");
+        }
+        let text = report.to_markdown(&Figures::Inside);
+        assert!(
+            text.contains("2 turns failed at the first attempt; 1 of them passed at a later one"),
+            "{text}"
+        );
+
+        let scope = FailureScope::First;
+        let request = FailuresRequest { members, scope, ..FailuresRequest::default() };
+        let spec = workbench.figure_spec(&FigureOf::Failures { of: request }).expect("a figure");
+        let reason = figures::export::why_not_drawn(&spec);
+        assert_eq!(reason.as_deref(), Some("no failure of this scope counts, so there are no shares"));
     }
 }

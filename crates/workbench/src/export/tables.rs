@@ -18,8 +18,8 @@ mod tidy;
 mod turn;
 mod turns;
 
-use figures::table::{Column, Table, Value, known, maybe};
-use model::{Median, PassRate};
+use figures::table::{Column, Kind, MEASURED_UNITS, Table, Value, known, maybe};
+use model::{Median, PassRate, counted};
 
 pub(super) use comparison::REPEATS;
 use comparison::{runs, sensitivity, settings, spent, survival};
@@ -39,7 +39,7 @@ use crate::compare::members;
 pub(super) fn table(workbench: &Workbench, selection: &TableOf) -> Result<Table, ApiError> {
     let compared = |request: &CompareRequest| workbench.comparison(request);
     let failed = |request: &crate::api::FailuresRequest| workbench.get_failures(request.clone());
-    Ok(match selection {
+    let mut table = match selection {
         TableOf::Runs { of: request } => runs(&*compared(request)?),
         TableOf::Scores { of: request } => scores::scores(&*compared(request)?),
         TableOf::Spent { of: request } => spent(&*compared(request)?),
@@ -84,7 +84,53 @@ pub(super) fn table(workbench: &Workbench, selection: &TableOf) -> Result<Table,
         TableOf::RepairTimes { of: request } => repair_times(&failed(request)?),
         TableOf::Flips { of: request } => flips(&failed(request)?),
         TableOf::Rules { of: request } => failures::rules(&workbench.failure_rules(request)?),
-    })
+    };
+    keep_small_numbers(&mut table);
+    Ok(table)
+}
+
+/// Rates that have no unit of their own.
+const RATES: [&str; 5] =
+    ["tokens_per_turn", "steps_per_turn", "steps_survived", "tool_calls_per_turn", "tokens"];
+/// Most decimals of seconds and of tokens per second: what is less is printed as less than the last of them.
+const MOST_DECIMALS: u8 = 3;
+/// Most decimals of the other rates, which are printed as 0 below that.
+const MOST_DECIMALS_OF_RATES: u8 = 4;
+
+/// Gives columns of seconds and rates the decimals that their least number needs: what was measured is not printed as 0. Dollars
+/// have theirs number by number.
+pub(super) fn keep_small_numbers(table: &mut Table) {
+    for (index, column) in table.columns.iter_mut().enumerate() {
+        let most = if column.unit.as_deref().is_some_and(|unit| MEASURED_UNITS.contains(&unit)) {
+            MOST_DECIMALS
+        } else if column.kind == Kind::Number && RATES.contains(&column.name.as_str()) {
+            MOST_DECIMALS_OF_RATES
+        } else {
+            continue;
+        };
+        let numbers = table.rows.iter().filter_map(|row| match row.get(index) {
+            Some(Some(Value::Number(number))) if *number > 0.0 && number.is_finite() => Some(*number),
+            _ => None,
+        });
+        if let Some(least) = numbers.reduce(f64::min) {
+            let is_seen = |decimals: &u8| least > 0.5 * 0.1_f64.powi(i32::from(*decimals));
+            column.decimals = (column.decimals..most).find(is_seen).unwrap_or(most.max(column.decimals));
+        }
+    }
+}
+
+/// `the first 12 turns`, for a sentence.
+fn first_turns(tau: u32) -> String {
+    match tau {
+        // Nobody was at risk.
+        0 => "an unknown number of turns".to_owned(),
+        tau => format!("the first {}", counted(tau.into(), "turn")),
+    }
+}
+
+/// The horizon of means. Where nobody was at risk there is none.
+fn tau_of(tau: u32) -> Option<Value> {
+    maybe(Some(tau).filter(|tau| *tau > 0))
 }
 
 /// The same of members, all of which may play one turn: then the mean is a pass rate, whose interval stands elsewhere.
@@ -143,7 +189,7 @@ fn stamina(stamina: &Stamina) -> Vec<Option<Value>> {
         maybe(stamina.mean),
         maybe(stamina.ci_low),
         maybe(stamina.ci_high),
-        known(stamina.tau),
+        tau_of(stamina.tau),
         maybe(stamina.median.time()),
     ]
 }
@@ -202,4 +248,54 @@ fn parts(estimate: Option<Estimate>) -> [Option<f64>; 4] {
         estimate.and_then(|e| e.ci_high),
         estimate.and_then(|e| e.p),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A turn of 0.04 seconds was printed as 0.
+    #[test]
+    fn what_was_measured_is_not_printed_as_nothing() {
+        let columns = vec![
+            Column::number("seconds", "Time", 0).unit("s"),
+            Column::number("tokens_per_turn", "Tokens per turn", 0),
+            Column::number("difference", "Difference", 2),
+            Column::number("other_seconds", "Time", 0).unit("s"),
+        ];
+        let mut table = Table::new("t", "T", columns);
+        table.push(vec![known(0.04), known(0.3), known(0.001), known(12.4)]);
+        table.push(vec![known(75.0), None, known(0.5), known(0.0)]);
+        keep_small_numbers(&mut table);
+        let decimals: Vec<u8> = table.columns.iter().map(|column| column.decimals).collect();
+        assert_eq!(decimals, [2, 1, 2, 0]);
+        let printed = table.to_markdown();
+        assert!(printed.contains("| 0.04 | 0.3 | 0.00 | 12 |"), "{printed}");
+        assert!(printed.contains("| 75.00 | unknown | 0.50 | 0 |"), "{printed}");
+    }
+
+    /// One time of a tenth of a microsecond gave all of them nine decimals.
+    #[test]
+    fn one_very_small_number_does_not_lengthen_all_others() {
+        let columns = vec![
+            Column::number("seconds", "Time", 1).unit("s"),
+            Column::number("tokens_per_turn", "Tokens per turn", 0),
+            Column::number("precise_seconds", "Time", 6).unit("s"),
+        ];
+        let mut table = Table::new("t", "T", columns);
+        table.push(vec![known(1e-7), known(1e-7), known(1.5)]);
+        table.push(vec![known(75.0), known(12.0), known(2.0)]);
+        keep_small_numbers(&mut table);
+        let decimals: Vec<u8> = table.columns.iter().map(|column| column.decimals).collect();
+        assert_eq!(decimals, [3, 4, 6]);
+        let printed = table.to_markdown();
+        assert!(printed.contains("| &lt; 0.001 | 0.0000 | 1.500000 |"), "{printed}");
+        assert!(printed.contains("| 75.000 | 12.0000 | 2.000000 |"), "{printed}");
+    }
+
+    #[test]
+    fn a_horizon_of_nobody_is_unknown() {
+        assert_eq!([tau_of(0), tau_of(4)], [None, known(4_u32)]);
+        assert_eq!([first_turns(0), first_turns(1)], ["an unknown number of turns", "the first 1 turn"]);
+    }
 }

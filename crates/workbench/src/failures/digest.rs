@@ -9,7 +9,7 @@ use std::thread;
 use analysis::failures::history::{Flip, PassVisibility, Repair, Standing, history, turn_repairs};
 use analysis::failures::{FailureClass, Suites, classify_attempt};
 use files::Tree;
-use model::{Attempt, Episode};
+use model::{Attempt, EndReason, Episode};
 use store::{EpisodeEntry, RunId, RunRecord, Store};
 
 use super::logs::{LogEnds, Trees};
@@ -53,8 +53,8 @@ pub(crate) struct RunFailures {
 }
 
 impl RunFailures {
-    /// Whether its source names failing tests only, as far as its episodes tell: some have tests that they do not name, and
-    /// none lists one that passed.
+    /// Whether its source names failing tests only, or tests that are not followed over turns, as far as its episodes tell:
+    /// a pass is hidden in some, and could be seen in none.
     pub(crate) fn hides_passes(&self) -> bool {
         let has_any = |passes: PassVisibility| self.episodes.iter().any(|episode| episode.passes == passes);
         has_any(PassVisibility::Hidden) && !has_any(PassVisibility::Shown)
@@ -70,6 +70,8 @@ pub(crate) struct EpisodeFailures {
     pub(crate) scenario: String,
     /// Its title.
     pub(crate) title: Option<String>,
+    /// Why its observation ended. Whether that is a failure says the policy, which may change after this was read.
+    pub(crate) end_reason: EndReason,
     /// Attempts made.
     pub(crate) made: Vec<MadeAttempt>,
     /// Ids of the tests that failed, each once.
@@ -99,8 +101,10 @@ pub(crate) struct MadeAttempt {
     pub(crate) attempt: u32,
     /// Whether it is the last of its turn.
     pub(crate) is_final: bool,
-    /// Whether no turn before was failed.
+    /// Whether it is of the first turn not passed, or of one before.
     pub(crate) counts_for_stamina: bool,
+    /// Whether its turn is the first one not passed.
+    pub(crate) is_of_end: bool,
 }
 
 /// A failing test of an attempt.
@@ -123,8 +127,9 @@ pub(crate) struct Case {
     pub(crate) attempt: u32,
     /// Whether it is the last of a turn not passed.
     pub(crate) ends_turn: bool,
-    /// Whether it ended the stamina of its episode.
-    pub(crate) ends_stamina: bool,
+    /// Whether it is the last of the first turn not passed. It ended the stamina of its episode if the policy takes that end for
+    /// an event.
+    pub(crate) is_of_end: bool,
     /// Primary class.
     pub(crate) class: FailureClass,
     /// The rule that gave it.
@@ -174,12 +179,13 @@ impl EpisodeFailures {
                     attempt: attempt.number,
                     is_final: index == last,
                     counts_for_stamina: turn.number <= entry.stamina.saturating_add(1),
+                    is_of_end: entry.failed_turn == Some(turn.number),
                 });
                 let ends_turn = index == last && !turn.state().is_passed();
-                let ends_stamina = ends_turn && entry.failed_turn == Some(turn.number);
+                let is_of_end = ends_turn && entry.failed_turn == Some(turn.number);
                 let ends = LogEnds::from_attempt(attempt, tree);
                 logs_unread += u32::from(ends.unread);
-                let ends_what = (ends_turn, ends_stamina);
+                let ends_what = (ends_turn, is_of_end);
                 cases.extend(Case::from_attempt(
                     turn.number,
                     (attempt, &ends, suites),
@@ -199,6 +205,7 @@ impl EpisodeFailures {
             episode: entry.slug.clone(),
             scenario: entry.scenario.clone(),
             title: entry.title.clone(),
+            end_reason: entry.end_reason,
             made,
             ids: ids.list,
             cases,
@@ -248,7 +255,7 @@ impl Case {
         turn: u32,
         (attempt, ends, suites): (&Attempt, &LogEnds, Suites),
         standings: &HashMap<(u32, u32, usize), Standing>,
-        (ends_turn, ends_stamina): (bool, bool),
+        (ends_turn, is_of_end): (bool, bool),
         ids: &mut Ids,
     ) -> Option<Self> {
         let classified = classify_attempt(attempt, &ends.context(suites))?;
@@ -277,7 +284,7 @@ impl Case {
             turn,
             attempt: attempt.number,
             ends_turn,
-            ends_stamina,
+            is_of_end,
             class: classified.primary,
             rule: classified.rule,
             tests: classified.counts,

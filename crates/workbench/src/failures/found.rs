@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::counted;
+use model::{CensoringPolicy, Ending, counted};
 use store::{RunEntry, RunFilter};
 
 use super::digest::{Case, EpisodeFailures, MadeAttempt, RunFailures, RunToRead};
@@ -11,7 +11,7 @@ use crate::api::{ApiError, FailureGrouping, FailureScope, FailuresRequest, Membe
 use crate::benchmarks;
 use crate::compare::members::{self, Pool};
 use crate::compare::{copies, doubts};
-use crate::episodes::episode_noun;
+use crate::episodes::{episode_noun, task_of};
 use crate::sessions::no_stamina;
 
 /// Stands for an unknown harness among the keys of groups.
@@ -22,6 +22,8 @@ pub(super) struct FoundFailures {
     pub(super) pools: Vec<Pool>,
     /// For each member, its runs.
     pub(super) runs: Vec<Vec<Arc<RunFailures>>>,
+    /// Which ends of episodes are failures.
+    pub(super) policy: CensoringPolicy,
     /// Where trials count that are left out because they are in several runs, in words.
     pub(super) copied: Vec<String>,
     /// What is left out because a user has withdrawn it, in words.
@@ -48,6 +50,8 @@ pub(super) struct PlacedEpisode<'a> {
     pub(super) pool: &'a Pool,
     pub(super) run: usize,
     pub(super) episode: &'a EpisodeFailures,
+    /// Whether the policy takes its end for an event.
+    pub(super) is_event: bool,
 }
 
 /// A failed attempt with where it stands.
@@ -58,11 +62,15 @@ pub(super) struct Place<'a> {
 
 impl FoundFailures {
     pub(super) fn episodes(&self) -> impl Iterator<Item = PlacedEpisode<'_>> {
-        self.pools.iter().zip(&self.runs).enumerate().flat_map(|(member, (pool, runs))| {
+        let policy = &self.policy;
+        self.pools.iter().zip(&self.runs).enumerate().flat_map(move |(member, (pool, runs))| {
             runs.iter().enumerate().flat_map(move |(run, failures)| {
                 let counted =
                     failures.episodes.iter().filter(move |e| !pool.runs[run].copied.contains(&e.episode));
-                counted.map(move |episode| PlacedEpisode { member, pool, run, episode })
+                counted.map(move |episode| {
+                    let is_event = policy.ending(episode.end_reason) == Ending::Event;
+                    PlacedEpisode { member, pool, run, episode, is_event }
+                })
             })
         })
     }
@@ -80,17 +88,33 @@ impl<'a> PlacedEpisode<'a> {
         self.episode.cases.iter().filter(move |case| match scope {
             FailureScope::Attempts => true,
             FailureScope::Turns => case.ends_turn,
-            FailureScope::First => case.ends_stamina,
+            FailureScope::First => case.is_of_end && self.is_event,
         })
     }
 
-    /// The attempts that a scope is about, failed or not.
+    /// The attempts that a scope is about, failed or not. Of first failures these are the last ones of the turns at risk
+    /// that have an attempt: a turn in which something outside ended the episode has no outcome.
     pub(super) fn made(self, scope: FailureScope) -> impl Iterator<Item = &'a MadeAttempt> {
         self.episode.made.iter().filter(move |made| match scope {
             FailureScope::Attempts => true,
             FailureScope::Turns => made.is_final,
-            FailureScope::First => made.is_final && made.counts_for_stamina,
+            FailureScope::First => {
+                made.is_final && made.counts_for_stamina && (self.is_event || !made.is_of_end)
+            }
         })
+    }
+
+    /// Whether it failed at a turn without an attempt, for example before its agent began.
+    pub(super) fn lacks_attempt(self) -> bool {
+        self.is_event && self.episode.made.iter().all(|made| !made.is_of_end)
+    }
+
+    /// Its scenario, of rounds that are played alone their task: the same text exactly for the same one, in every run.
+    pub(super) fn scenario(self) -> String {
+        let run = &self.pool.runs[self.run];
+        let plays_alone = run.record.entry.benchmark.plays_steps_alone();
+        let scenario = &self.episode.scenario;
+        run.identity(if plays_alone { task_of(scenario) } else { scenario })
     }
 
     pub(super) fn harness(self) -> Option<&'a str> {
@@ -231,6 +255,7 @@ impl Workbench {
         };
         let mut all = self.cache.failures.read(&self.store, &ids, open)?.into_iter();
         let runs = pools.iter().map(|pool| all.by_ref().take(pool.runs.len()).collect()).collect();
-        Ok(FoundFailures { pools, runs, copied, withdrawn, benchmark, benchmarks })
+        let policy = self.store.get_policy()?;
+        Ok(FoundFailures { pools, runs, policy, copied, withdrawn, benchmark, benchmarks })
     }
 }

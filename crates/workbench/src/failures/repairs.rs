@@ -14,7 +14,7 @@ use crate::api::{FailureGrouping, Repair, RepairGroup};
 struct FailureStarts<'a> {
     simulated: bool,
     turns: Vec<&'a Stretch>,
-    /// Of episodes in which a pass of a test can be seen.
+    /// Of which a pass can be seen.
     tests: Vec<&'a Stretch>,
     /// Of the others: what nobody could see is unknown, and not a failure to repair.
     unseen_tests: u32,
@@ -79,10 +79,11 @@ pub(super) fn by_group(found: &FoundFailures, grouping: &Grouping<'_>) -> (Repai
             group.turns.push(stretch);
         }
         for stretch in &placed_episode.episode.test_repairs {
-            total.take_test(stretch, is_seen(&placed_episode));
+            let is_seen = is_seen(&placed_episode) && !stretch.is_hidden;
+            total.take_test(stretch, is_seen);
             let group = groups.entry(place(stretch)).or_default();
             group.simulated |= placed_episode.simulated();
-            group.take_test(stretch, is_seen(&placed_episode));
+            group.take_test(stretch, is_seen);
         }
     }
     let named = |(place, began): (&u32, &FailureStarts<'_>)| {

@@ -187,7 +187,7 @@ fn problem(state: ImporterState) -> Option<&'static str> {
 fn is_same(one: &Path, other: &Path) -> bool {
     let file = |path: &Path| fs::canonicalize(path).ok();
     one == other
-        || (state_of(one) == ImporterState::Ready && file(one).is_some_and(|one| file(other) == Some(one)))
+        || (state_of(one) == ImporterState::Ready && file(one).is_some_and(|path| file(other) == Some(path)))
 }
 
 /// The names of what looks like an importer in a folder.
@@ -254,14 +254,14 @@ fn executed(importer: ImporterInfo) -> Result<PathBuf, ApiError> {
 fn named(name: &str, all: Vec<ImporterInfo>) -> Result<PathBuf, ApiError> {
     let mut found = all.into_iter().filter(|importer| importer.name == name);
     match (found.next(), found.next()) {
-        (Some(one), None) => executed(one),
-        (Some(one), Some(other)) => Err(ApiError::new(
+        (Some(importer), None) => executed(importer),
+        (Some(first), Some(other)) => Err(ApiError::new(
             "importer.ambiguous",
             format!("The settings and the PATH have different importers \"{name}\""),
         )
         .hint(format!(
             "Name one by its path: --with {}, or --with {}",
-            shell_word(&one.path),
+            shell_word(&first.path),
             shell_word(&other.path)
         ))),
         (None, _) => Err(ApiError::new(

@@ -9,7 +9,7 @@ use crate::api::{Check, CheckState};
 
 pub(super) fn check(info: &EngineInfo, settings: &RunSettings) -> Check {
     let check = |state| Check::new("engine", "Engine", state, format!("{} {}", info.kind, info.version));
-    if let Some(reason) = info.unfit() {
+    if let Some(reason) = info.unfit_reason() {
         let reported = sandbox_error(&SandboxError::Unfit { engine: info.kind.clone(), reason });
         return check(CheckState::Fail).with_sentence(format!(
             "{}. {}",

@@ -273,7 +273,7 @@ fn sets(protocol: FormProtocol) -> ProtocolSets {
         FormProtocol::Own | FormProtocol::Evocode => protocols::EVOCODE,
         FormProtocol::MtAtK => protocols::MT_AT_K,
         FormProtocol::Sr => protocols::SR,
-        FormProtocol::Ours => protocols::OURS,
+        FormProtocol::Ours => protocols::FEEDBACK,
     };
     ProtocolSets {
         protocol,

@@ -138,7 +138,7 @@ fn plan(settings: &RunSettings, check: &Check, pack: Option<&Pack>) -> Option<es
 
 /// What of the container arguments is not done.
 fn arguments(settings: &RunSettings) -> Option<Check> {
-    let ignored = settings.extra.ignored();
+    let ignored = settings.extra.ignored_arguments();
     (settings.use_docker && !ignored.is_empty()).then(|| {
         Check::new("arguments", "Container arguments", CheckState::Warn, ignored.join(" ")).with_sentence(
             "This is not obeyed: containers run as the user to whom their folders belong, and HOME is a folder of the episode, in \

@@ -44,14 +44,28 @@ fn a_run_that_was_broken_off_is_named_as_what_holds_the_horizon_down_and_can_be_
         (2, &["lab.short".to_owned()][..], 4)
     );
     assert!(
+        held.cautions.iter().any(|c| c.starts_with("Compared over 2 turns: z has no data beyond turn 2")),
+        "by the name of its cell, as a comparison says it: {:?}",
         held.cautions
-            .iter()
-            .any(|c| c.starts_with("Compared over 2 turns: lab.short has no data beyond turn 2"))
     );
     let without = matrix(MatrixRequest { without: shortest.runs, ..MatrixRequest::default() });
     assert_eq!((without.tau, without.shortest, without.models.len()), (4, None, 2));
     let requested = matrix(MatrixRequest { tau: Some(1), ..MatrixRequest::default() });
     assert_eq!((requested.tau, requested.shortest), (1, None), "who asks for a τ knows it");
+}
+
+/// "Best and worst harness are picked after looking" stood there where no harness is best.
+#[test]
+fn nothing_is_said_to_be_picked_where_all_harnesses_are_equal() {
+    let short: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
+    let long: &[&[&[Try]]] = &[&[&[PASSED], &[PASSED], &[FAILED]]];
+    let is_picked = |second| {
+        let (_folder, library) = library(&[given("a", "h", "x", short), given("b", "k", "x", second)]);
+        let matrix = library.workbench.get_matrix(MatrixRequest::default()).unwrap();
+        assert!(matrix.spread[0].is_some(), "{matrix:?}");
+        matrix.cautions.iter().any(|caution| caution.contains("picked after looking"))
+    };
+    assert_eq!([is_picked(short), is_picked(long)], [false, true]);
 }
 
 /// "The others have data to turn 9" was said where some of them have data to turn 15.

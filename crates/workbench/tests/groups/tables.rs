@@ -2,8 +2,8 @@
 
 use figures::table::{Table, Value};
 use workbench::api::{
-    CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, GridSort, ListRuns, TableOf,
-    TasksRequest,
+    CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, GridSort, ListRuns, RunRow,
+    TableOf, TasksRequest,
 };
 
 use crate::library::{Library, members};
@@ -51,6 +51,30 @@ fn a_turn_that_is_not_decided_is_no_failure() {
     let failed = [("b".to_owned(), 1)];
     assert_eq!(turns(&library, DisagreementMode::Different), failed);
     assert_eq!(turns(&library, DisagreementMode::Failures), failed);
+}
+
+/// "Count as not passed in the score" stood beside a score of tests, in which a trial has those that it passed.
+#[test]
+fn trials_that_are_not_scored_count_as_the_score_of_their_run_has_them() {
+    let head = "run,harness,model,scenario,turn,attempt,passed,verdict,episode_end_reason,tests_passed,tests_total,planned_turns,scoring";
+    let sentence_of = |scoring: &str| {
+        let rows =
+            format!("A,h,m,a,1,1,true,,,4,4,1,{scoring}\nA,h,m,b,1,1,,error,environment,3,4,1,{scoring}\n");
+        let (library, _folder) = table(&format!("{head}\n{rows}"));
+        let row = library.workbench.list_runs(ListRuns::default()).unwrap().rows.remove(0);
+        let rate = row.pass_rate.as_ref().unwrap();
+        assert_eq!((rate.trials, rate.unscored, row.score.is_some()), (1, 1, true));
+        let request = CompareRequest { members: members(&["t.csv.a"]), ..CompareRequest::default() };
+        let member = library.workbench.compare_runs(request).unwrap().members.remove(0);
+        (RunRow::unscored_in_scores(std::slice::from_ref(&row)).unwrap(), member.grades_turns)
+    };
+    let begin = "Trials that are not scored are not in the pass rate, and count";
+    let (tests, is_by_turn) = sentence_of("");
+    assert_eq!(tests, format!("{begin} in the score with the tests that they passed."));
+    assert!(!is_by_turn);
+    let (turns, is_by_turn) = sentence_of("turns");
+    assert_eq!(turns, format!("{begin} as not passed in the score."));
+    assert!(is_by_turn);
 }
 
 /// Tasks, trials, greatest k and score of a run.

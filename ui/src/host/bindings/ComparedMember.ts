@@ -97,6 +97,10 @@ survival: Array<SurvivalRow>,
  */
 score: number | null, 
 /**
+ * Whether the score is of turns that passed or not; else it is of tests.
+ */
+grades_turns: boolean, 
+/**
  * Scores of turns that are graded by themselves; `None` = they do not apply.
  */
 scores: TurnScores | null, 

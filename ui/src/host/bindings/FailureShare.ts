@@ -17,13 +17,13 @@ attempts: number,
  */
 share: number, 
 /**
- * Wilson's 95 % interval.
+ * Lower end of its 95 % interval; `None` as of [`FailureGroup::interval`].
  */
-ci_low: number, 
+ci_low: number | null, 
 /**
  * Its upper end.
  */
-ci_high: number, 
+ci_high: number | null, 
 /**
  * Failing tests of this class in the group, whatever the attempt's primary class.
  */

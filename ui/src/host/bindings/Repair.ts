@@ -33,7 +33,8 @@ at_attempt: Array<[number, number]>,
  */
 stretches: number, 
 /**
- * Those of them of which nobody knows how they ended: their source describes failing tests only.
+ * Those of them of which nobody knows how they ended: their source describes failing tests only, their numbers are given anew
+ * in each turn and theirs was not tried again, or tests ran once.
  */
 stretches_unknown: number, 
 /**

@@ -81,9 +81,10 @@ episodes: number,
  */
 planned_episodes: number | null, 
 /**
- * Episodes that were at risk in turn 1; the others were stopped from outside before and say nothing of stamina.
+ * Episodes that were at risk in turn 1; the others were stopped from outside before and say nothing of stamina. `None` =
+ * unknown, as where the benchmark has no tests.
  */
-scored_episodes: number, 
+scored_episodes: number | null, 
 /**
  * Fewest and most planned turns; `None` = unknown.
  */
@@ -125,7 +126,7 @@ perfect: number | null,
  */
 reported: Array<[string, number]>, 
 /**
- * End reasons, most frequent first.
+ * End reasons, most frequent first; none where the benchmark has no tests, so that no end is judged.
  */
 end_reasons: Array<EndCount>, 
 /**

@@ -77,6 +77,8 @@ pub(super) struct TurnTest<'a> {
     pub(super) test: usize,
     /// Whether a later turn with all its tests shows whether it has this test.
     pub(super) is_followed: bool,
+    /// Whether no other turn has it: its id is numeric, and no description of its own identifies it.
+    pub(super) is_of_turn: bool,
 }
 
 /// The tests of a turn.
@@ -140,7 +142,7 @@ impl<'a> Numbers<'a> {
             // Its number is set when all descriptions of the turn are known.
             let place = *others.entry(id).or_insert(next);
             if place == next {
-                tests.push(TurnTest { id, test: usize::MAX, is_followed: false });
+                tests.push(TurnTest { id, test: usize::MAX, is_followed: false, is_of_turn: false });
             }
             return place;
         }
@@ -159,7 +161,7 @@ impl<'a> Numbers<'a> {
             *others.entry(id).or_insert(next)
         };
         if place == next {
-            tests.push(TurnTest { id, test, is_followed: true });
+            tests.push(TurnTest { id, test, is_followed: true, is_of_turn: false });
         }
         place
     }
@@ -183,6 +185,7 @@ impl<'a> Numbers<'a> {
         }
         for (place, test) in tests.iter_mut().enumerate().filter(|(_, test)| !test.is_followed) {
             let key = own.remove(&place).map_or(Key::InTurn(turn, test.id), Key::Description);
+            test.is_of_turn = matches!(key, Key::InTurn(..));
             test.test = number(&mut self.tests, key);
         }
     }

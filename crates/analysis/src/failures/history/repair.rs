@@ -23,8 +23,13 @@ pub struct Repair {
     pub attempts: u32,
     /// Turns, counted in the same way: 0 = repaired in the same turn.
     pub turns: u32,
+    /// Whether nothing could show a pass after it: the test is one of its turn only, and no later attempt of the turn shows
+    /// passes, or tests ran once in the episode. How it ended is then unknown.
     #[serde(skip)]
-    first: u32,
+    pub is_hidden: bool,
+    /// The number in the episode of the attempt of the first failure.
+    #[serde(skip)]
+    pub(super) first: u32,
 }
 
 impl Repair {
@@ -36,6 +41,7 @@ impl Repair {
             repaired: false,
             attempts: 0,
             turns: 0,
+            is_hidden: false,
             first: ordinal,
         }
     }

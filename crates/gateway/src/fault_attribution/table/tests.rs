@@ -240,8 +240,8 @@ fn each_rule_for_an_answer_that_ends_early_is_a_row() {
     stated(
         "the connection breaks after the agent has not read for 20 s | attributed to the agent: endpoints close connections on which nobody reads",
     );
-    assert_eq!(broken_by(Reader::Stalled), Termination::Agent);
-    assert_eq!(broken_by(Reader::Reading), Termination::Endpoint);
+    assert_eq!(connection_breaker(Reader::Stalled), Termination::Agent);
+    assert_eq!(connection_breaker(Reader::Reading), Termination::Endpoint);
     stated("the agent hangs up after the last event | complete");
     for ended_by in [None, Some(Termination::Agent), Some(Termination::Closed)] {
         assert_eq!(termination(ended_by, AnswerState::Complete), None);

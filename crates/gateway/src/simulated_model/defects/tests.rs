@@ -142,7 +142,7 @@ fn unrepaired_defects_carry_over() {
     let mut ability = Ability { defect_rate: 0.6, repair: 0.5, ..Ability::default() };
     let (mut old, mut seen) = (0, 0);
     for scenario in 0..20 {
-        let at = |ability: &Ability, turn, attempt, before: &[u32]| {
+        let drawn_at = |ability: &Ability, turn, attempt, before: &[u32]| {
             defects(ability, &Task { scenario, ..task(&turns, turn, attempt, before) })
         };
         for turn in 2..=8_u32 {
@@ -150,14 +150,14 @@ fn unrepaired_defects_carry_over() {
             let before = vec![1; turn as usize - 2];
             // What the turn before ended with is what this one begins with.
             for attempts in 1..=3 {
-                let ended = at(&ability, turn - 1, attempts, &before);
-                let begins = at(&ability, turn, 1, &[before.as_slice(), &[attempts]].concat());
+                let ended = drawn_at(&ability, turn - 1, attempts, &before);
+                let begins = drawn_at(&ability, turn, 1, &[before.as_slice(), &[attempts]].concat());
                 let kept: Vec<_> = begins.iter().filter(|defect| defect.turn < turn).cloned().collect();
                 assert_eq!(kept, ended);
                 old += kept.len();
             }
             ability.carries_over = false;
-            let alone = at(&ability, turn, 1, &before);
+            let alone = drawn_at(&ability, turn, 1, &before);
             assert!(alone.iter().all(|defect| defect.turn == turn));
             seen += alone.len();
         }
@@ -192,10 +192,10 @@ fn suites_and_code_show_each_defect() {
                 noticed += usize::from(failed);
             };
             look(&task, &found);
-            while let Some(one) = found.pop() {
-                late += usize::from(one.turn < turn);
+            while let Some(defect) = found.pop() {
+                late += usize::from(defect.turn < turn);
                 single += 1;
-                look(&task, &[one]);
+                look(&task, &[defect]);
             }
         }
     }

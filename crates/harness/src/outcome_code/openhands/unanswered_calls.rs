@@ -32,7 +32,7 @@ const RESULT: &str =
 
 /// What the memory of a session has about its conversation.
 #[derive(Debug, Serialize, Deserialize)]
-struct Unanswered {
+struct ConversationMemory {
     /// How many events there are.
     events: usize,
     /// The calls, the first one first.
@@ -71,9 +71,12 @@ pub(super) fn forget(session: &mut Session) {
 
 /// The events that answer these calls, to be written before the next call of the agent.
 pub(in crate::outcome_code) fn answers(session: &Session) -> Vec<HomeFile> {
-    let stored = session.memory.get(KEY).and_then(|text| serde_json::from_str::<Unanswered>(text).ok());
+    let stored =
+        session.memory.get(KEY).and_then(|text| serde_json::from_str::<ConversationMemory>(text).ok());
     let folder = session.id.as_deref().and_then(events_folder);
-    let (Some(Unanswered { events, calls }), Some(folder)) = (stored, folder) else { return Vec::new() };
+    let (Some(ConversationMemory { events, calls }), Some(folder)) = (stored, folder) else {
+        return Vec::new();
+    };
     if calls.len() > EVENTS || events > EVENT_NUMBERS - EVENTS || !calls.iter().all(UnansweredCall::is_valid)
     {
         return Vec::new();
@@ -112,11 +115,11 @@ fn number(name: &str) -> Option<usize> {
 
 /// The calls without a result at the end of a conversation, as OpenHands finds them. `None` = there are none, or OpenHands
 /// could not read the conversation either: an event is missing or damaged.
-fn find(home: &files::Tree, folder: &str) -> Option<Unanswered> {
+fn find(home: &files::Tree, folder: &str) -> Option<ConversationMemory> {
     let mut names: Vec<_> =
         home.list(folder).into_iter().filter_map(|entry| Some((number(&entry.name)?, entry.name))).collect();
     names.sort_unstable();
-    if !names.iter().enumerate().all(|(at, (number, _))| at == *number) {
+    if !names.iter().enumerate().all(|(index, (number, _))| index == *number) {
         return None;
     }
     let (mut answered_events, mut answered_ids) = (BTreeSet::new(), BTreeSet::new());
@@ -142,7 +145,7 @@ fn find(home: &files::Tree, folder: &str) -> Option<Unanswered> {
     }
     calls.reverse();
     let is_valid = !calls.is_empty() && calls.iter().all(UnansweredCall::is_valid);
-    is_valid.then_some(Unanswered { events: names.len(), calls })
+    is_valid.then_some(ConversationMemory { events: names.len(), calls })
 }
 
 #[derive(Debug, Deserialize)]

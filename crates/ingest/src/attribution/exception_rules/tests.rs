@@ -222,6 +222,30 @@ fn the_full_name_tells_namesakes_apart() {
         let text = traceback(&["/a.py"], last);
         assert_eq!(decided(kind, "x", &text, Stage::Agent), (want, true), "{last}");
     }
+    // A name without a module is Python's own only if Python has it: it decides as without a traceback.
+    for (kind, message, last, want) in [
+        ("RateLimitError", "", "RateLimitError: slow down", (EndReason::Endpoint, true)),
+        (
+            "APITimeoutError",
+            "Request timed out.",
+            "APITimeoutError: Request timed out.",
+            (EndReason::Endpoint, true),
+        ),
+        ("ReadTimeout", "", "ReadTimeout", (EndReason::Endpoint, true)),
+        (
+            "ContextWindowExceededError",
+            "",
+            "ContextWindowExceededError: x",
+            (EndReason::ContextOverflow, true),
+        ),
+        ("CustomError", "x", "CustomError: x", (EndReason::AgentError, false)),
+        ("ValueError", "x", "ValueError: x", (EndReason::AgentError, false)),
+        ("MemoryError", "", "MemoryError", (EndReason::Environment, true)),
+    ] {
+        let text = traceback(&["/a.py"], last);
+        assert_eq!(decided(kind, message, &text, Stage::Agent), want, "{last}");
+        assert_eq!(decided(kind, message, "", Stage::Agent), want, "{kind} without a traceback");
+    }
     // A line of a message that looks like a type is not the type that was recorded.
     let quoting = traceback(&["/a.py"], "RuntimeError: it said\nopenai.RateLimitError: Error code: 429");
     assert_eq!(decided("RuntimeError", "it said", &quoting, Stage::Agent), (EndReason::AgentError, false));

@@ -1,6 +1,7 @@
 //! Which agent, model and task a trial is of: told from its small files, so that a survey need not parse results.
 
 use crate::readers::json::Node;
+use crate::source_name;
 use files::{Tree, file_name, join};
 use model::Extra;
 
@@ -175,14 +176,17 @@ pub(super) fn graded_source(tree: &Tree, trial: &str, config: &Node) -> Option<S
     })
 }
 
-/// The name of a job: of its folder, else by its configuration.
+/// The name of a job: of its folder, else by its configuration. Where it is the whole source, its configuration comes first: its
+/// zip, in which its folder lies, may have any name.
 pub(super) fn job_name(tree: &Tree, job: &Job, config: Option<&Node>) -> String {
-    let folder = file_name(&job.path);
-    if job.whole && !folder.is_empty() {
-        return folder.to_owned();
-    }
-    let configured = config.and_then(|c| c.get("job_name")).and_then(Node::word);
-    configured.map_or_else(|| tree.name(), str::to_owned)
+    let folder = || Some(file_name(&job.path)).filter(|name| job.whole && !name.is_empty());
+    let configured = || config.and_then(|c| c.get("job_name")).and_then(Node::word);
+    let name = if source_name::is_whole(tree, &job.path) {
+        configured().or_else(folder)
+    } else {
+        folder().or_else(configured)
+    };
+    name.map_or_else(|| source_name::of_folder(tree), str::to_owned)
 }
 
 /// The last part of a path of any system.

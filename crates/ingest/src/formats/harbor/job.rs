@@ -12,6 +12,7 @@ use crate::format_trait::Report;
 use crate::readers::clock;
 use crate::readers::json::Node;
 use crate::readers::value::{self, UnusableValues};
+use crate::source_name;
 use files::{Tree, file_name, join};
 
 use super::agent_settings::{AgentSettings, VALUES};
@@ -39,7 +40,7 @@ pub(super) struct RunParts {
     pub(super) head: Head,
     /// Indices of its jobs.
     pub(super) jobs: BTreeSet<usize>,
-    /// Data sets that its tasks were taken from.
+    /// Data sets that its tasks were taken from; where no trial of it says one, those of the other runs of the place.
     pub(super) sources: BTreeSet<String>,
     /// Its trial folders.
     pub(super) trials: Vec<String>,
@@ -146,7 +147,8 @@ fn benchmark(tree: &Tree, kind: Kind, at: &str, sources: &BTreeSet<String>) -> B
     let name = match kind {
         // One job per task: the folder that holds the tasks names the set better than any of them.
         Kind::Tasks | Kind::Task if sources.len() != 1 => {
-            Some(file_name(at).to_owned()).filter(|n| !n.is_empty()).unwrap_or_else(|| tree.name())
+            let folder = Some(file_name(at).to_owned()).filter(|name| !name.is_empty());
+            folder.unwrap_or_else(|| source_name::of_folder(tree))
         }
         _ if sources.is_empty() => "adhoc".to_owned(),
         _ => sources.iter().map(String::as_str).collect::<Vec<_>>().join("+"),

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use crate::format_trait::{MOST_PLANNED, Report};
 use crate::readers::json::Node;
 use crate::readers::value;
+use crate::source_name;
 use files::{Tree, join};
 
 use super::head::{Head, folder_name, job_name};
@@ -27,7 +28,7 @@ impl JobFiles {
     /// Reads `config.json`, `result.json` and `lock.json`.
     pub(super) fn read(tree: &Tree, job: &Job, report: &mut Report) -> Self {
         if !job.whole {
-            return Self { name: tree.name(), ..Self::default() };
+            return Self { name: source_name::of_folder(tree), ..Self::default() };
         }
         if !["config.json", "result.json", "lock.json"].iter().any(|f| is_file(tree, &join(&job.path, f))) {
             report.warn(Warning::read_differently(

@@ -1,5 +1,7 @@
 //! Which folders are jobs, trials and tasks.
 
+use std::sync::OnceLock;
+
 use crate::readers::json::Node;
 use files::{Entry, EntryKind, Tree, file_name, join, parent};
 
@@ -29,6 +31,8 @@ pub(super) struct Job {
     pub(super) task: Option<String>,
     /// Whether its own files are there to be read; not for a trial that was opened alone.
     pub(super) whole: bool,
+    /// Whether its trials are of one step, once that was looked for (`has_single_steps`).
+    pub(super) single_steps: OnceLock<bool>,
 }
 
 /// Says what a place is, or in words what was found of it and how close that is (0 to 100).
@@ -65,7 +69,13 @@ pub(super) fn kind(tree: &Tree, at: &str) -> Result<Kind, (String, u8)> {
 
 /// The jobs of a place.
 pub(super) fn jobs(tree: &Tree, at: &str, kind: Kind) -> Vec<Job> {
-    let plain = |path: &str, whole| Job { path: path.to_owned(), bucket: None, task: None, whole };
+    let plain = |path: &str, whole| Job {
+        path: path.to_owned(),
+        bucket: None,
+        task: None,
+        whole,
+        single_steps: OnceLock::new(),
+    };
     match kind {
         Kind::Job => vec![plain(at, true)],
         Kind::Trial => vec![plain(parent(at), false)],
@@ -96,6 +106,7 @@ pub(super) fn jobs_of_task(tree: &Tree, task: &str) -> Vec<Job> {
                     bucket: Some(bucket.name.clone()),
                     task: Some(task.to_owned()),
                     whole: true,
+                    single_steps: OnceLock::new(),
                 });
             }
         }

@@ -2,16 +2,24 @@
 //!
 //! Where nothing says it, the most steps that any trial began stand in: a lower bound, which is said. A trial that died
 //! before its first step is of one step as soon as another trial of the task is; alone it does not even bound the
-//! number, and nothing is planned.
+//! number, and nothing is planned. One whose result cannot be read is of one step where all trials
+//! of its job are that tell it.
 
 use model::{Episode, Warning};
 
 use crate::format_trait::Report;
-use files::Tree;
+use crate::readers::json::Node;
+use files::{Tree, join};
 
+use super::layout::{Job, folders, holds_trial, is_folder};
 use super::step_plan::StepPlan;
 use super::task::{self, Task};
-use super::trial::Trial;
+use super::trial::{Trial, is_begun};
+
+/// Trials of a job that are asked whether they have steps, beside one whose result cannot be read.
+const TRIALS: usize = 32;
+/// Most bytes of the result of such a trial: a survey asks them, and must be quick.
+const TELLING_CAP: u64 = 1 << 20;
 
 /// What is known of the number and names of a task's steps.
 #[derive(Debug, Default)]
@@ -27,7 +35,8 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    pub(super) fn read(tree: &Tree, task: Option<&Task>, trials: &[Trial]) -> Self {
+    /// Reads what the task and its trials say; their jobs are asked where a result cannot be read.
+    pub(super) fn read(tree: &Tree, task: Option<&Task>, trials: &[Trial], jobs: &[Job]) -> Self {
         if let Some(task) = task.filter(|t| t.known) {
             let count = Some(task.steps.len().max(1));
             return Self { names: task.steps.clone(), count, note: None, begun: true };
@@ -35,7 +44,9 @@ impl Steps {
         let multi = trials.iter().any(|t| t.is_multi_step(tree));
         let begun = trials.iter().any(|t| t.has_begun(tree));
         if !multi {
-            return Self { count: begun.then_some(1), begun, ..Self::default() };
+            let of_job = |trial: &Trial| jobs.get(trial.job).is_some_and(|job| has_single_steps(tree, job));
+            let is_single = begun || trials.iter().any(|trial| trial.damaged && of_job(trial));
+            return Self { count: is_single.then_some(1), begun, ..Self::default() };
         }
         let names = trials.iter().map(|t| t.seen_steps(tree)).max_by_key(Vec::len).unwrap_or_default();
         let logged = trials.iter().filter_map(Trial::logged_steps).max();
@@ -105,6 +116,31 @@ impl Steps {
             }
         }
     }
+}
+
+/// Whether every trial of a job that tells it is of one step, and any does. It is looked for once.
+pub(super) fn has_single_steps(tree: &Tree, job: &Job) -> bool {
+    *job.single_steps.get_or_init(|| {
+        // What is wrong with the files of another trial is said where that is read.
+        let tree = tree.fork();
+        let trials = folders(&tree, &job.path).map(|trial| join(&job.path, &trial.name));
+        let mut answers = trials
+            .filter(|trial| holds_trial(&tree.list(trial)))
+            .take(TRIALS)
+            .filter_map(|trial| is_single_step(&tree, &trial))
+            .peekable();
+        job.whole && answers.peek().is_some() && answers.all(|is_single| is_single)
+    })
+}
+
+/// Whether a trial is of one step; `None` = it does not tell.
+fn is_single_step(tree: &Tree, trial: &str) -> Option<bool> {
+    if is_folder(tree, &join(trial, "steps")) {
+        return Some(false);
+    }
+    let result = tree.read_json::<Node>(&join(trial, "result.json"), TELLING_CAP).ok()?;
+    let has_steps = matches!(result.get("step_results"), Some(Node::List(_)));
+    (has_steps || is_begun(&result)).then_some(!has_steps)
 }
 
 /// A trial that did not end, of a task of unknown length: passing all that is known is not passing everything.

@@ -15,6 +15,7 @@ use super::head::{self, Head};
 use super::job::{self, RunParts};
 use super::job_files::{self, JobFiles};
 use super::layout::{self, Job, Kind};
+use super::steps;
 use super::task::{self, Task};
 
 /// The key of the part that a trial is read in: the name of its task. Trials of one task are read together, because they
@@ -45,6 +46,8 @@ pub(super) fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> 
         // A trial whose own files do not say it takes its agent from the job's configuration.
         let config = tree.entry(&join(&job.path, "config.json")).map_or(0, |e| e.stamp);
         let prints_cases = job.whole && case_lines::printed(tree, job);
+        // Where jobs lie below their task, its part has all of their trials.
+        let has_single_steps = kind == Kind::Job && steps::has_single_steps(tree, job);
         let mut of_job = BTreeSet::new();
         let mut run_for = |head: &Head, settings: Extra, of_job: &mut BTreeSet<usize>| {
             let key = head.run_key(kind, job, &own.name);
@@ -86,7 +89,12 @@ pub(super) fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> 
             let run = run_for(&head, settings, &mut of_job);
             let is_regraded = head.regraded;
             let key = part_key(kind, job, || head.clone());
-            let stamp = stamps.remove(&key).unwrap_or_default().number(config).number(prints_cases.into());
+            let stamp = stamps
+                .remove(&key)
+                .unwrap_or_default()
+                .number(config)
+                .number(prints_cases.into())
+                .number(has_single_steps.into());
             stamps.insert(key.clone(), stamp_of_trial(tree, &trial, &entries, stamp));
             // One for each place in which its task may lie.
             let of_part = heads.entry(key).or_default();
@@ -113,6 +121,7 @@ pub(super) fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> 
         runs_of_job.push(of_job);
         files.push(own);
     }
+    share_sources(&mut runs);
     let alone: Vec<bool> = runs_of_job.iter().map(|runs| runs.len() <= 1).collect();
     let mut out = Survey::default();
     for parts in &runs {
@@ -136,6 +145,15 @@ pub(super) fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> 
         out.parts.push(Part { key, stamp: stamp.finish() });
     }
     out
+}
+
+/// Gives the runs of a place of which no trial says a data set those that the others say: they play the same tasks, and would
+/// be of another benchmark.
+fn share_sources(runs: &mut [RunParts]) {
+    let of_place: BTreeSet<String> = runs.iter().flat_map(|run| run.sources.iter().cloned()).collect();
+    for run in runs.iter_mut().filter(|run| run.sources.is_empty()) {
+        run.sources.clone_from(&of_place);
+    }
 }
 
 /// The trials that were planned for a run, by task: those that the locks of its jobs list, else every task of its job for every

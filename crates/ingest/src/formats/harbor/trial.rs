@@ -244,13 +244,16 @@ impl Trial {
         self.result.as_ref().map_or_else(
             // Without a result, what the agent or the tests left says that it began.
             || ["agent", "verifier"].iter().any(|d| !tree.list(&join(&self.path, d)).is_empty()),
-            |r| {
-                ["agent_execution", "verifier", "verifier_result", "agent_result"]
-                    .iter()
-                    .any(|k| r.get(k).is_some())
-            },
+            is_begun,
         )
     }
+}
+
+/// Whether the result of a trial of one step says that its step was begun.
+pub(super) fn is_begun(result: &Node) -> bool {
+    ["agent_execution", "verifier", "verifier_result", "agent_result"]
+        .iter()
+        .any(|key| result.get(key).is_some())
 }
 
 /// The id that Harbor gives a trial, with when it began: an id made by hand may be used again.

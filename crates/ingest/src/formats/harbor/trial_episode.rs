@@ -9,6 +9,7 @@ use crate::readers::json::Node;
 use crate::readers::kept_tests::KeptTests;
 use crate::readers::text::first_title;
 use crate::readers::value::{self, UnusableValues};
+use crate::source_name;
 use files::{Tree, file_name, join};
 
 use super::accounting::Agent;
@@ -63,7 +64,7 @@ impl Trial {
         (agent, kept): (Agent, &mut KeptTests),
         report: &mut Report,
     ) -> TrialEpisode {
-        let mut episode = Episode::new(file_name(&self.path), scenario);
+        let mut episode = Episode::new(self.name_of_folder(tree), scenario);
         episode.identity.clone_from(&self.identity);
         episode.title = task.and_then(|t| t.title.clone());
         episode.planned_turns = plan.count;
@@ -111,7 +112,10 @@ impl Trial {
                 turn.title = turn.title.or_else(|| Some(name.clone()));
                 turn.extra.insert("step".to_owned(), name.as_str().into());
             }
-            if let Some(started) = &declared.started {
+            // What ended a trial whose result cannot be read ended it at the turn after those that passed.
+            let is_unread = self.damaged && !self.verifier_off && episode.stamina() as usize == index;
+            let unread = is_unread.then(|| self.unread_step(declared.name.as_deref()));
+            if let Some(started) = declared.started.as_ref().or(unread.as_ref()) {
                 let context = StepContext {
                     // A trial's exception ended the step that was running.
                     exception: raised.as_ref().filter(|_| Some(index) == last_started),
@@ -224,6 +228,18 @@ impl Trial {
         TrialEpisode { episode, bare_turns, cases }
     }
 
+    /// The name of its folder; where that is the source itself, as the source is called.
+    fn name_of_folder(&self, tree: &Tree) -> String {
+        let name = Some(file_name(&self.path)).filter(|name| !name.is_empty());
+        name.map_or_else(|| source_name::of_folder(tree), str::to_owned)
+    }
+
+    /// A step of which nothing is left that can be read.
+    fn unread_step(&self, name: Option<&str>) -> StartedStep {
+        let folder = name.map_or_else(|| self.path.clone(), |name| join(&join(&self.path, "steps"), name));
+        StartedStep { folder, node: None, traceback: None }
+    }
+
     fn single_step(&self, tree: &Tree) -> Vec<DeclaredStep> {
         let started = self.has_begun(tree).then(|| StartedStep {
             folder: self.path.clone(),
@@ -305,7 +321,7 @@ impl Trial {
         if let Some(task) = task {
             episode.extra.extend(task.extra.clone());
         }
-        episode.extra.insert("trial".to_owned(), file_name(&self.path).into());
+        episode.extra.insert("trial".to_owned(), self.name_of_folder(tree).into());
         episode.timing.started_at = self.text("started_at").map(str::to_owned);
         episode.timing.finished_at = self.text("finished_at").map(str::to_owned);
         for name in ["exception.txt", "trial.log"] {

@@ -7,7 +7,7 @@ use std::io::{BufReader, Read as _};
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use files::{JsonSink, ReadError, Tree, strict_json};
+use files::{JsonSink, ReadError, Tree, strict_json, without_cut_number};
 
 use crate::readers::json::{NODE_CAP, Node, NodeSeed};
 
@@ -30,7 +30,7 @@ const ALSO_IN_RECORD: &[&str] = &["scenario_context", "conversation_history", "a
 /// What could be read of a record.
 #[derive(Debug)]
 pub(super) struct Record {
-    /// Its fields, those before the place where it breaks off.
+    /// Its fields, those before the place where it breaks off. A number that ends there is none of them.
     pub(super) node: Node,
     /// Why it is not whole.
     pub(super) broken: Option<ReadError>,
@@ -50,13 +50,17 @@ pub(super) fn of_bytes(bytes: &[u8]) -> Record {
     if broken.is_none() {
         return Record { node, broken, not_strict: false };
     }
-    match strict_json(bytes) {
-        Some(mended) => {
-            let (node, broken) = parse(&mended);
-            Record { node, broken, not_strict: true }
-        }
-        None => Record { node, broken, not_strict: false },
+    let mended = strict_json(bytes);
+    let (mut node, broken) = match &mended {
+        Some(mended) => parse(mended),
+        None => (node, broken),
+    };
+    // A number with which a record breaks off may be the beginning of another one.
+    let text = mended.as_deref().unwrap_or(bytes);
+    if let Some(known) = without_cut_number(text).filter(|_| broken.is_some()) {
+        (node, _) = parse(known);
     }
+    Record { node, broken, not_strict: mended.is_some() }
 }
 
 /// Reads a transcript. Of sessions that `known` names, whose records have the conversation, only what the record has not.
@@ -236,6 +240,78 @@ mod tests {
         assert!(record.broken.is_none(), "{:?}", record.broken);
         assert_eq!(record.node.get("a").and_then(Node::count), Some(2));
         assert_eq!(record.node.map().len(), 200_001);
+    }
+
+    /// Each field of a record that breaks off is a field of the whole one, with the same value.
+    fn check_cuts(whole: &str, cuts: impl Iterator<Item = usize>) {
+        let fields = of_bytes(whole.as_bytes());
+        assert!(fields.broken.is_none(), "{:?}", fields.broken);
+        for cut in cuts {
+            // A cut-off line may have an end, or zero bytes of the file system behind it.
+            for suffix in ["", "\n", "\0\0\0"] {
+                let begin = [&whole.as_bytes()[..cut], suffix.as_bytes()].concat();
+                let record = of_bytes(&begin);
+                assert!(record.broken.is_some(), "cut at {cut} of {whole}");
+                for (key, value) in record.node.map() {
+                    let is_known = fields.node.map().iter().any(|field| field.0 == *key && field.1 == *value);
+                    assert!(is_known, "cut at {cut} with {suffix:?}: {key} is {value:?} in {whole}");
+                }
+            }
+        }
+    }
+
+    /// `0.7` of `0.75`, `12` of `1234`, `-1` of `-1e-05` were values of a record that broke off there.
+    #[test]
+    fn a_number_with_which_a_record_breaks_off_is_unknown() {
+        let whole = r#"{"agent_name": "a-1", "lcba_efficiency": 0.75, "total_phases": 1234, "n": -1e-05, "x": 25E+10, "list": [1, 23, {"m": 45}], "off": false, "on": true, "none": null, "text": "cut at 12", "odd": NaN, "minus": -Infinity, "beyond": 184467440737095516160, "half": "\ud83d 5", "t 1": {"u": 6}, "last": 907}"#;
+        check_cuts(whole, 0..whole.len());
+        let record_up_to =
+            |end: &str| of_bytes(&whole.as_bytes()[..whole.find(end).unwrap() + end.len()]).node;
+        assert_eq!(record_up_to("0.7").get("lcba_efficiency"), None);
+        // Behind a comma it is whole, and so is what ends by itself.
+        let efficiency = record_up_to("0.75, \"total").get("lcba_efficiency").and_then(Node::number);
+        assert_eq!(efficiency, Some(0.75));
+        assert_eq!(record_up_to("\"on\": true").get("on"), Some(&Node::Bool(true)));
+        assert_eq!(record_up_to("\"on\": tru").get("on"), None);
+        assert_eq!(record_up_to("cut at 12\"").get("text").and_then(Node::text), Some("cut at 12"));
+    }
+
+    #[test]
+    fn a_recorded_session_that_is_cut_in_any_number_has_none_that_the_whole_one_lacks() {
+        let recorded = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/locobench/recorded");
+        let file = "intermediate_agent_results/agent_incremental_results_openai_gpt_4_1.jsonl";
+        let text = std::fs::read_to_string(format!("{recorded}/{file}")).unwrap();
+        let line = text.lines().next().unwrap();
+        let is_cut_number = |cut: &usize| line.as_bytes()[cut - 1].is_ascii_digit();
+        check_cuts(line, (1..line.len()).filter(is_cut_number));
+    }
+
+    #[test]
+    fn a_number_with_which_a_transcript_breaks_off_is_unknown() {
+        let whole = r#"{"evaluation_info": {"total_turns": 12}, "total_phases": 1234, "error_rate": 0.75}"#;
+        let folder = tempfile::tempdir().unwrap();
+        for cut in 1..whole.len() {
+            std::fs::write(folder.path().join("t.json"), &whole[..cut]).unwrap();
+            let tree = Tree::open(folder.path()).unwrap();
+            let record = of_transcript(&tree, "t.json", &HashSet::new());
+            assert!(record.broken.is_some(), "cut at {cut}");
+            let number = |key: &str| record.node.get(key).and_then(Node::number);
+            let phases = Some(1234.0).filter(|_| cut > whole.find(", \"error_rate").unwrap());
+            assert_eq!((number("total_phases"), number("error_rate")), (phases, None), "cut at {cut}");
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::test_runner::Config::with_cases(64))]
+        #[test]
+        fn numbers_of_any_record_that_breaks_off_are_those_of_the_whole_one(
+            numbers in proptest::collection::vec((proptest::num::f64::NORMAL, proptest::num::i64::ANY), 1..4),
+        ) {
+            let field = |(n, (x, y)): (usize, &(f64, i64))| format!("\"x{n}\": {x:?}, \"y{n}\": {y}");
+            let fields: Vec<String> = numbers.iter().enumerate().map(field).collect();
+            let whole = format!("{{{}}}", fields.join(", "));
+            check_cuts(&whole, 0..whole.len());
+        }
     }
 
     #[test]

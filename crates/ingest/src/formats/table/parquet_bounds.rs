@@ -322,7 +322,7 @@ fn parsed_head(bytes: &[u8]) -> Option<(PageHead, u64)> {
         }
     });
     let is_whole = !thrift.is_broken() && !is_negative;
-    is_whole.then(|| (head, (bytes.len() - thrift.left()) as u64))
+    is_whole.then(|| (head, (bytes.len() - thrift.bytes_left()) as u64))
 }
 
 /// Names of numbers that are asked for; 0 is none.

@@ -8,6 +8,7 @@ use crate::format_trait::Report;
 use crate::formats::harbor::settings::{flatten, plain};
 use crate::readers::json::Node;
 use crate::readers::value::{self, UnusableValues};
+use crate::source_name;
 
 use super::files_of_run::{FILE_CAP, LOCK, METADATA, RESULTS, RESULTS_CAP, folder_name};
 
@@ -85,11 +86,12 @@ impl RunFiles {
         self.meta(key).or_else(|| self.locked(locked)).and_then(Node::word)
     }
 
-    /// Identity of the run: the name of its folder, which is its id, unless the folder is the opened one.
+    /// Identity of the run: the name of its folder, which is its id, unless the folder is the whole source.
     pub(super) fn key(&self, tree: &Tree, at: &str) -> String {
-        let folder = Some(file_name(at)).filter(|name| !name.is_empty());
+        let folder = || Some(file_name(at)).filter(|name| !name.is_empty());
         let id = || self.text("run_id", &["local_config", "run_id"]);
-        folder.or_else(id).map_or_else(|| tree.name(), str::to_owned)
+        let name = if source_name::is_whole(tree, at) { id().or_else(folder) } else { folder().or_else(id) };
+        name.map_or_else(|| source_name::of_folder(tree), str::to_owned)
     }
 
     /// Its own id, which every copy of it has that was made before it was resumed.

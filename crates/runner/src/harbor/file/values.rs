@@ -50,7 +50,7 @@ pub(super) fn seconds(key: &str, value: f64) -> Result<f64, String> {
 }
 
 /// A number that is at least `least`: engines take 0 for no limit at all.
-pub(super) fn at_least(key: &str, least: f64, value: Option<f64>) -> Result<Option<f64>, String> {
+pub(super) fn check_least(key: &str, least: f64, value: Option<f64>) -> Result<Option<f64>, String> {
     match value {
         Some(value) if !(value.is_finite() && value >= least) => {
             Err(format!("{key} is {value}; it is at least {least}"))
@@ -79,7 +79,7 @@ pub(super) fn size(
     if let Some(before) = before.filter(|before| *before < least) {
         return Err(format!("environment.{name} is {before} MB; it is at least {least} MB"));
     }
-    let now = at_least(&format!("environment.{name}_mb"), least as f64, now)?.map(|value| value as u64);
+    let now = check_least(&format!("environment.{name}_mb"), least as f64, now)?.map(|value| value as u64);
     match (now, before) {
         (Some(now), Some(before)) if now != before => {
             Err(format!("environment.{name} and environment.{name}_mb differ: {before} and {now} MB"))

@@ -9,7 +9,7 @@ use super::{PLAYED, Task};
 
 /// Largest file whose contents are in the hash of the tasks, in bytes: the most that a folder of a task may hold and be played
 /// ([`super::super::archives::fits`]).
-const HASHED: u64 = 256 << 20;
+const LARGEST_HASHED: u64 = 256 << 20;
 
 /// SHA-256 over names and contents of all that is played.
 pub(super) fn hash(tree: &Tree, list: &[Task]) -> String {
@@ -38,7 +38,7 @@ fn hash_file(tree: &Tree, path: &str, size: u64, hash: &mut sha2::Sha256) {
     hash.update((path.len() as u64).to_le_bytes());
     hash.update(path.as_bytes());
     hash.update(size.to_le_bytes());
-    if size > HASHED {
+    if size > LARGEST_HASHED {
         return;
     }
     let Ok(mut file) = tree.open_file(path) else { return };

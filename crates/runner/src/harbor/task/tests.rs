@@ -44,7 +44,7 @@ fn tasks_are_found_and_those_that_cannot_be_played_are_named() {
     task(&at, "6-odd", "color = 1\n[environment]\nstorage_mb = 10240\n");
     put(&at, "not-a-task/readme.md", "");
     let tasks = Tasks::open(&at).unwrap();
-    let seen = tasks.seen(&settings(&[]));
+    let seen = tasks.previews(&settings(&[]));
     let refused: Vec<(&str, usize)> =
         seen.iter().map(|task| (task.name.as_str(), task.refused.len())).collect();
     let wanted =
@@ -106,7 +106,7 @@ fn links_of_a_task_are_told_and_not_followed() {
     task(&at, "one", "");
     std::os::unix::fs::symlink("/etc/passwd", at.join("one/steps/a/tests/passwd")).unwrap();
     let tasks = Tasks::open(&at).unwrap();
-    let seen = tasks.seen(&settings(&[]));
+    let seen = tasks.previews(&settings(&[]));
     assert!(seen[0].notes.iter().any(|note| note.contains("passwd")), "{seen:?}");
     let mut packed = sandbox::PackedFiles::default();
     archives::folder(&tasks.tree, "one/steps/a/tests", "tests", &mut packed).unwrap();
@@ -121,7 +121,7 @@ fn what_a_harness_cannot_play_is_named_and_players_play_it() {
     task(&at, "2-solved", "[solution.env]\nKEY = \"${SOME_KEY_OF_NOBODY}\"\n");
     let tasks = Tasks::open(&at).unwrap();
     let refused = |more: &[&str]| -> Vec<usize> {
-        tasks.seen(&settings(more)).iter().map(|task| task.refused.len()).collect()
+        tasks.previews(&settings(more)).iter().map(|task| task.refused.len()).collect()
     };
     let arguments = ["agent=MINI_SWE", "mini_swe.model_id=m", "endpoint.base_url=http://127.0.0.1:9"];
     // Over an open network the model is reached by the network, which this task must not have.
@@ -146,7 +146,7 @@ fn a_step_that_asks_for_another_session_than_it_gets_is_named() {
     let tasks = Tasks::open(room.path()).unwrap();
     let noted = |more: &[&str]| -> Vec<bool> {
         let is_named = |note: &String| note.contains("inherit_prior_session");
-        tasks.seen(&settings(more)).iter().map(|task| task.notes.iter().any(is_named)).collect()
+        tasks.previews(&settings(more)).iter().map(|task| task.notes.iter().any(is_named)).collect()
     };
     assert_eq!(noted(&["agent=MINI_SWE"]), [false, true]);
     assert_eq!(noted(&["agent=MINI_SWE", "harbor.session=fresh"]), [true, false]);
@@ -179,7 +179,7 @@ fn what_tasks_are_is_told_without_reading_what_they_play() {
     task(at, "one", "");
     put(at, "one/steps/a/tests/test.sh", "echo CASE_NOTHING");
     let tasks = Tasks::open(at).unwrap();
-    assert_eq!(tasks.seen(&settings(&[])).len(), 1);
+    assert_eq!(tasks.previews(&settings(&[])).len(), 1);
     assert_eq!(tasks.plan(&settings(&[])).unwrap().len(), 1);
     assert_eq!(tasks.images(&[0]).unwrap()[0].recipe.images, ["scratch"]);
     // What is read from here on is what lies there now.
@@ -208,7 +208,7 @@ async fn a_simulated_model_holds_solutions_of_bounded_size() {
     }
     let tasks = Arc::new(Tasks::open(at).unwrap());
     let refused = |more: &[&str]| -> Vec<usize> {
-        tasks.seen(&settings(more)).iter().map(|task| task.refused.len()).collect()
+        tasks.previews(&settings(more)).iter().map(|task| task.refused.len()).collect()
     };
     // The simulated model writes it; the player has it laid into its container.
     assert_eq!(refused(&["agent=MINI_SWE"]), [0, 1, 1]);
@@ -263,11 +263,11 @@ fn steps_by_themselves_need_the_solutions_of_the_steps_before() {
     }
     let tasks = Tasks::open(at).unwrap();
     let refused = |more: &[&str]| -> Vec<usize> {
-        tasks.seen(&settings(more)).iter().map(|task| task.refused.len()).collect()
+        tasks.previews(&settings(more)).iter().map(|task| task.refused.len()).collect()
     };
     assert_eq!(refused(&["agent=NOP"]), [0, 0, 0]);
     // Nothing begins from the last step.
     assert_eq!(refused(&["agent=NOP", "harbor.protocol=sr"]), [0, 0, 1]);
-    let refusal = &tasks.seen(&settings(&["agent=NOP", "harbor.protocol=sr"]))[2].refused[0];
+    let refusal = &tasks.previews(&settings(&["agent=NOP", "harbor.protocol=sr"]))[2].refused[0];
     assert!(refusal.contains("its step a has no reference solution"), "{refusal}");
 }

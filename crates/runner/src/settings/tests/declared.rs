@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use settings::{AGENTS, DefaultValue, Key, ValueKind, keys, protocols};
 
-use super::{again, resolved_values};
+use super::{resolved_values, written_and_read};
 
 /// Settings under which a key means something.
 fn base(key: &str) -> Vec<String> {
@@ -71,7 +71,7 @@ fn every_key_that_is_declared_is_read_and_comes_back() {
         let (name, value) = (key.dotted(), other_value(key));
         let changed = with_value(&name, Some(&value));
         assert_ne!(changed, with_value(&name, None), "{name}={value} is not read");
-        assert_eq!(again(&changed), changed, "{name}={value} does not come back");
+        assert_eq!(written_and_read(&changed), changed, "{name}={value} does not come back");
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn change(draw: &mut Draw, schema: &Schema) -> Change {
 }
 
 fn pick_one<T: Copy>(draw: &mut Draw, items: &[T]) -> T {
-    items[draw.below(items.len())]
+    items[draw.number_below(items.len())]
 }
 
 fn name(draw: &mut Draw) -> String {
@@ -36,9 +36,9 @@ fn field<'a>(draw: &mut Draw, entity: &'a Entity, fits: impl Fn(&Field) -> bool)
 }
 
 fn kind(draw: &mut Draw) -> (Value, Value) {
-    match draw.below(6) {
-        0 => (json!({"type": "string", "max_length": 30 + draw.below(9)}), json!("text")),
-        1 => (json!({"type": "integer", "min": draw.below(5)}), json!(7)),
+    match draw.number_below(6) {
+        0 => (json!({"type": "string", "max_length": 30 + draw.number_below(9)}), json!("text")),
+        1 => (json!({"type": "integer", "min": draw.number_below(5)}), json!(7)),
         2 => (json!({"type": "number", "max": 50.25}), json!(1.5)),
         3 => (json!({"type": "boolean"}), json!(true)),
         4 => (json!({"type": "enum", "values": ["low", "high", "top"]}), json!("low")),
@@ -48,7 +48,7 @@ fn kind(draw: &mut Draw) -> (Value, Value) {
 
 fn new_field(draw: &mut Draw) -> Value {
     let (mut field, default) = kind(draw);
-    match draw.below(3) {
+    match draw.number_below(3) {
         0 => field["required"] = json!(true),
         1 => field["nullable"] = json!(true),
         _ => field["default"] = default,
@@ -73,7 +73,7 @@ fn reference(draw: &mut Draw, schema: &Schema) -> Option<Value> {
 
 /// Another kind of the same type, a step wider or narrower.
 fn moved(draw: &mut Draw, kind: &Kind, wider: bool) -> Option<Value> {
-    let amount = draw.between(1, 3);
+    let amount = draw.number_between(1, 3);
     let step = |bound: i64, least: bool| if wider == least { bound - amount } else { bound + amount };
     let mut json = serde_json::to_value(kind).ok()?;
     let object = json.as_object_mut()?;
@@ -104,8 +104,8 @@ fn operand(draw: &mut Draw, field: &Field) -> Value {
     match &field.kind {
         Kind::Enum { values } => json!({"value": draw.pick(values)}),
         Kind::Boolean => json!({"value": draw.chance(50)}),
-        Kind::Integer { .. } => json!({"value": draw.between(1, 9)}),
-        Kind::Number { .. } => json!({"value": draw.between(1, 9) as f64}),
+        Kind::Integer { .. } => json!({"value": draw.number_between(1, 9)}),
+        Kind::Number { .. } => json!({"value": draw.number_between(1, 9) as f64}),
         Kind::DateTime => json!({"value": "2024-03-01T12:30:00Z"}),
         _ if field.nullable => json!({"value": null}),
         _ => json!({"value": "some text"}),
@@ -118,15 +118,15 @@ fn condition(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Option<Value>
         return Some(if draw.chance(50) {
             json!({"when": "has_none", "entity": from.key, "reference": reference.key})
         } else {
-            json!({"when": "has_at_least", "entity": from.key, "reference": reference.key, "count": draw.between(1, 3)})
+            json!({"when": "has_at_least", "entity": from.key, "reference": reference.key, "count": draw.number_between(1, 3)})
         });
     }
     let picked = field(draw, entity, |field| field.computed.is_none())?;
     let is = match &picked.kind {
         Kind::Enum { values } => json!({"not": draw.pick(values)}),
         Kind::Boolean => json!({"equals": true}),
-        Kind::Integer { .. } => json!({"at_least": draw.between(2, 9)}),
-        Kind::Number { .. } => json!({"at_most": draw.between(2, 9) as f64}),
+        Kind::Integer { .. } => json!({"at_least": draw.number_between(2, 9)}),
+        Kind::Number { .. } => json!({"at_most": draw.number_between(2, 9) as f64}),
         _ if picked.nullable => json!("is_set"),
         _ => json!({"equals": "some text"}),
     };
@@ -136,7 +136,7 @@ fn condition(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Option<Value>
 fn effect(draw: &mut Draw, entity: &Entity) -> Option<Value> {
     let picked = field(draw, entity, |field| field.computed.is_none() && field.target().is_none())?;
     Some(if draw.chance(30) && matches!(picked.kind, Kind::Integer { .. }) {
-        json!({"do": "increment", "field": picked.key, "by": {"value": draw.between(1, 5)}})
+        json!({"do": "increment", "field": picked.key, "by": {"value": draw.number_between(1, 5)}})
     } else {
         json!({"do": "set", "field": picked.key, "to": operand(draw, picked)})
     })
@@ -181,9 +181,9 @@ fn convention(draw: &mut Draw, kind: &str) -> Option<Value> {
             json!({"list": {"items": pick_one(draw, &["items", "data"]), "total": "count"}})
         }
         "change_pagination" => json!({"pagination": {"style": pick_one(draw, &["page", "offset"]),
-            "default_size": draw.between(5, 40), "max_size": draw.between(40, 200)}}),
+            "default_size": draw.number_between(5, 40), "max_size": draw.number_between(40, 200)}}),
         "change_field_case" => json!({"case": pick_one(draw, &["snake", "camel"])}),
-        "change_prefix" => json!({"prefix": format!("/v{}", draw.below(9))}),
+        "change_prefix" => json!({"prefix": format!("/v{}", draw.number_below(9))}),
         "change_unknown_fields" => json!({"unknown_fields": pick_one(draw, &["ignore", "reject"])}),
         _ => return None,
     })
@@ -231,7 +231,8 @@ fn plausible(draw: &mut Draw, schema: &Schema, kind: &str) -> Option<Value> {
                 field(draw, entity, |field| field.kind == Kind::Boolean && field.computed.is_some())?;
             let picked = field(draw, entity, |field| writable(field) && field.is_numeric())?;
             json["field"] = json!(computed.key);
-            json["computed"] = json!({"from": "at_least", "field": picked.key, "value": draw.between(1, 9)});
+            json["computed"] =
+                json!({"from": "at_least", "field": picked.key, "value": draw.number_between(1, 9)});
         }
         "retype_field" => {
             let picked = field(draw, entity, |field| writable(field) && field.target().is_none())?;
@@ -278,7 +279,7 @@ fn plausible(draw: &mut Draw, schema: &Schema, kind: &str) -> Option<Value> {
         }
         "remove_effect" | "change_effect" => {
             let action = action?;
-            let index = draw.below(action.effects.len());
+            let index = draw.number_below(action.effects.len());
             json["action"] = json!(action.key);
             json["index"] = json!(index);
             let effect = serde_json::to_value(&action.effects[index]).ok()?;

@@ -35,8 +35,8 @@ fn params(out: &mut Output, app: &App, unit: &Unit, action: &Action) {
     let names: Vec<String> = action.params.iter().map(|param| param_name(app, param)).collect();
     if app.schema.conventions.unknown_fields == UnknownFields::Reject {
         out.used.reject_unknown = true;
-        let known = if let [one] = names.as_slice() {
-            format!("({one},)")
+        let known = if let [name] = names.as_slice() {
+            format!("({name},)")
         } else {
             format!("({})", names.join(", "))
         };
@@ -85,7 +85,7 @@ fn params(out: &mut Output, app: &App, unit: &Unit, action: &Action) {
 
 fn tuple_of(items: impl Iterator<Item = String>) -> String {
     let items: Vec<String> = items.collect();
-    if let [one] = items.as_slice() { format!("({one},)") } else { format!("({})", items.join(", ")) }
+    if let [item] = items.as_slice() { format!("({item},)") } else { format!("({})", items.join(", ")) }
 }
 
 fn refuse(out: &mut Output, test: &str, message: &str) {
@@ -99,7 +99,7 @@ fn write_guard(out: &mut Output, app: &App, unit: &Unit, condition: &Condition) 
         Condition::Field { field, is } => {
             let Some(column) = unit.column(field) else { return };
             let given = format!("{}[{}]", unit.one, column.json);
-            let (test, message) = broken(&given, column, is);
+            let (test, message) = negated_test(&given, column, is);
             refuse(out, &test, &format!("{} {message}", column.shown));
         }
         Condition::Related { reference, field, is } => {
@@ -107,7 +107,7 @@ fn write_guard(out: &mut Output, app: &App, unit: &Unit, condition: &Condition) 
             let Some(target) = link.field.target().and_then(|key| app.unit(key)) else { return };
             let Some(column) = target.column(field) else { return };
             line!(out.text, "    {} = {}.find({}[{}])", target.one, target.table, unit.one, link.json);
-            let (test, message) = broken(&format!("{}[{}]", target.one, column.json), column, is);
+            let (test, message) = negated_test(&format!("{}[{}]", target.one, column.json), column, is);
             let name = plain(&target.entity.name);
             refuse(
                 out,
@@ -130,7 +130,7 @@ fn write_guard(out: &mut Output, app: &App, unit: &Unit, condition: &Condition) 
 }
 
 /// When a comparison does *not* hold, and what to say then.
-fn broken(given: &str, column: &Column, is: &Comparison) -> (String, String) {
+fn negated_test(given: &str, column: &Column, is: &Comparison) -> (String, String) {
     let shown = |value: &Value| prose(&value.as_str().map_or_else(|| value.to_string(), str::to_owned));
     let unset = if column.field.nullable { format!("{given} is None or ") } else { String::new() };
     match is {

@@ -2,7 +2,7 @@
 
 use super::{App, Output, Unit, gap, lists};
 use crate::code::python::{choose, line, quoted};
-use crate::ir::{Analytic, Measure, Only};
+use crate::ir::{Analytic, Measure, RecordRestriction};
 
 pub(super) fn write(out: &mut Output, app: &App, analytic: &Analytic, function: &str) {
     gap(&mut out.text);
@@ -37,7 +37,7 @@ pub(super) fn write(out: &mut Output, app: &App, analytic: &Analytic, function: 
     }
 }
 
-fn restrict(out: &mut Output, app: &App, unit: &Unit, only: &Only) {
+fn restrict(out: &mut Output, app: &App, unit: &Unit, only: &RecordRestriction) {
     let Some(through) = &only.through else {
         if let Some(column) = unit.column(&only.field) {
             let test = lists::equals(&format!("row[{}]", column.json), &only.equals);

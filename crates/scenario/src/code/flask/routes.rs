@@ -1,6 +1,6 @@
 //! The five standard operations of an entity, its nested routes, and what a deletion brings with it.
 
-use super::{App, Incoming, Output, Unit, gap, plain};
+use super::{App, IncomingReference, Output, Unit, gap, plain};
 use crate::code::python::{line, quoted};
 use crate::ir::OnDelete;
 
@@ -150,7 +150,7 @@ fn delete(out: &mut Output, app: &App, unit: &Unit) {
     }
 }
 
-fn nested(out: &mut Output, app: &App, unit: &Unit, incoming: &Incoming) {
+fn nested(out: &mut Output, app: &App, unit: &Unit, incoming: &IncomingReference) {
     let from = &app.units[incoming.unit];
     let (Some((list, create)), Some(column)) = (&incoming.nested, from.columns.get(incoming.column)) else {
         return;

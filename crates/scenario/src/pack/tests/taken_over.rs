@@ -99,22 +99,22 @@ fn records(text: &str) -> &str {
 fn tests_whose_names_would_be_the_same_are_written_whole() {
     let mut maker = Maker::new(&Programmatic, Seed { base: 3, scenario: 0 }, 5);
     let mut tests = code::PytestFiles::default();
-    let mut one = maker.make_next().expect("it is made").suite.clone();
-    tests.next(&one, &vec![None; one.cases.len()]);
-    one.turn = 2;
-    let equals: Vec<Option<usize>> = (0..one.cases.len()).map(Some).collect();
-    let text = tests.next(&one, &equals);
+    let mut suite = maker.make_next().expect("it is made").suite.clone();
+    tests.next(&suite, &vec![None; suite.cases.len()]);
+    suite.turn = 2;
+    let equals: Vec<Option<usize>> = (0..suite.cases.len()).map(Some).collect();
+    let text = tests.next(&suite, &equals);
     assert!(text.contains("from turn_1 import *") && !text.contains("def test_"), "nothing is new: {text}");
-    one.turn = 3;
-    one.cases[0].id = one.cases[1].id.clone();
+    suite.turn = 3;
+    suite.cases[0].id = suite.cases[1].id.clone();
     let mut equals = equals;
     equals[0] = None;
-    let text = tests.next(&one, &equals).to_owned();
-    assert_eq!(text, code::pytest(&one), "two cases have one name");
-    one.turn = 4;
+    let text = tests.next(&suite, &equals).to_owned();
+    assert_eq!(text, code::pytest(&suite), "two cases have one name");
+    suite.turn = 4;
     assert!(
         tests
-            .next(&one, &(0..one.cases.len()).map(Some).collect::<Vec<_>>())
+            .next(&suite, &(0..suite.cases.len()).map(Some).collect::<Vec<_>>())
             .contains("from turn_3 import *")
     );
 }

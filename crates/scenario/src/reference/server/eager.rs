@@ -17,12 +17,12 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// How long the next request is looked for.
 #[cfg(unix)]
-const LOOKS: Duration = Duration::from_micros(100);
+const POLL_INTERVAL: Duration = Duration::from_micros(100);
 
 /// Listens for such connections.
-pub(super) struct Eager(pub(super) TcpListener);
+pub(super) struct EagerListener(pub(super) TcpListener);
 
-impl Listener for Eager {
+impl Listener for EagerListener {
     type Io = Connection;
     type Addr = SocketAddr;
 
@@ -73,7 +73,7 @@ fn read_soon(stream: &TcpStream, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> 
                 buf.advance(came);
                 return Poll::Ready(Ok(()));
             }
-            Err(rustix::io::Errno::AGAIN) if begun.elapsed() < LOOKS => std::thread::yield_now(),
+            Err(rustix::io::Errno::AGAIN) if begun.elapsed() < POLL_INTERVAL => std::thread::yield_now(),
             // Whatever it is, the next read says it too.
             Err(_) => return Poll::Pending,
         }

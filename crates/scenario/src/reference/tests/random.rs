@@ -189,9 +189,9 @@ proptest! {
         for (entity, plan) in world.plan.entities.iter().enumerate() {
             for (index, field) in plan.fields.iter().enumerate() {
                 let Some(target) = field.target else { continue };
-                for record in world.tables[entity].all_live() {
+                for record in world.tables[entity].live_records() {
                     let id = record.value(index).as_i64();
-                    prop_assert!(id.is_none_or(|id| world.tables[target].live(id).is_some()));
+                    prop_assert!(id.is_none_or(|id| world.tables[target].live_record(id).is_some()));
                 }
             }
         }

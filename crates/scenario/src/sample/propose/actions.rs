@@ -72,11 +72,11 @@ pub(super) fn propose(kind: ActionKind, draw: &mut Draw, scene: Scene<'_>) -> Op
         }
         ActionKind::RemoveEffect => {
             // The first is what the action is named after.
-            let index = 1 + draw.below(chosen.effects.len() - 1);
+            let index = 1 + draw.number_below(chosen.effects.len() - 1);
             Some(ActionChange::RemoveEffect { entity, action, index })
         }
         _ => {
-            let index = draw.below(chosen.effects.len());
+            let index = draw.number_below(chosen.effects.len());
             let operand = actions::other_operand(draw, home, chosen, chosen.effects.get(index)?)?;
             Some(ActionChange::ChangeEffect { entity, action, index, operand })
         }

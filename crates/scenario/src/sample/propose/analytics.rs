@@ -58,7 +58,7 @@ pub(super) fn propose(kind: AnalyticKind, draw: &mut Draw, scene: Scene<'_>) -> 
             let only = if chosen.only.is_some() && draw.chance(40) {
                 None
             } else {
-                Some(analytics::only(draw, schema, entity, chosen.group_by.as_deref())?)
+                Some(analytics::restriction(draw, schema, entity, chosen.group_by.as_deref())?)
             };
             (only != chosen.only).then_some(AnalyticChange::ChangeRestriction { analytic, only })
         }

@@ -181,10 +181,13 @@ fn narrower_kind(draw: &mut Draw, schema: &Schema, field: &Field) -> Option<Kind
             }
         }
         Kind::StringList { min_items, max_items } => match max_items {
-            None => Kind::StringList { min_items: *min_items, max_items: Some(draw.between(5, 10) as u32) },
-            Some(most) if *most >= 4 && draw.chance(60) => {
-                Kind::StringList { min_items: *min_items, max_items: Some(most - draw.between(1, 2) as u32) }
+            None => {
+                Kind::StringList { min_items: *min_items, max_items: Some(draw.number_between(5, 10) as u32) }
             }
+            Some(most) if *most >= 4 && draw.chance(60) => Kind::StringList {
+                min_items: *min_items,
+                max_items: Some(most - draw.number_between(1, 2) as u32),
+            },
             Some(most) if min_items.unwrap_or(0) + 2 <= *most => {
                 Kind::StringList { min_items: Some(min_items.unwrap_or(0) + 1), max_items: *max_items }
             }
@@ -226,9 +229,10 @@ fn looser(draw: &mut Draw, kind: &Kind) -> Option<Kind> {
         Kind::StringList { min_items: Some(_), max_items } if drops || max_items.is_none() => {
             Kind::StringList { min_items: None, max_items: *max_items }
         }
-        Kind::StringList { min_items, max_items: Some(most) } => {
-            Kind::StringList { min_items: *min_items, max_items: Some(most + draw.between(1, 4) as u32) }
-        }
+        Kind::StringList { min_items, max_items: Some(most) } => Kind::StringList {
+            min_items: *min_items,
+            max_items: Some(most + draw.number_between(1, 4) as u32),
+        },
         _ => return None,
     })
 }
@@ -255,7 +259,7 @@ fn is_written_to(schema: &Schema, home: &Entity, field: &Field) -> bool {
 fn is_judged(home: &Entity, field: &Field) -> bool {
     home.actions.iter().flat_map(|action| &action.effects).any(|effect| {
         matches!(effect, Effect::Create { values, .. }
-            if values.iter().any(|value| matches!(&value.from, Operand::Own(own) if *own == field.key)))
+            if values.iter().any(|value| matches!(&value.from, Operand::Own(key) if *key == field.key)))
     })
 }
 

@@ -38,7 +38,7 @@ pub(super) fn propose(kind: EntityKind, draw: &mut Draw, scene: Scene<'_>) -> Op
                     }
                 })
                 .collect();
-            let entity = untouched.get(draw.weighted(&weights)?)?;
+            let entity = untouched.get(draw.weighted_index(&weights)?)?;
             Some(EntityChange::RemoveEntity { entity: entity.key.clone() })
         }
     }

@@ -100,7 +100,7 @@ fn entity_with_room<'a>(draw: &mut Draw, scene: Scene<'a>) -> Option<&'a Entity>
     let entities = scene.entities();
     let weights: Vec<u32> =
         entities.iter().map(|entity| MOST_FIELDS.saturating_sub(entity.fields.len()) as u32).collect();
-    entities.get(draw.weighted(&weights)?).copied()
+    entities.get(draw.weighted_index(&weights)?).copied()
 }
 
 fn can_nest(entity: &Entity, field: &Field) -> bool {
@@ -125,15 +125,15 @@ fn reference(draw: &mut Draw, scene: Scene<'_>) -> Option<FieldChange> {
             }
         })
         .collect();
-    let entity = *entities.get(draw.weighted(&weights)?)?;
+    let entity = *entities.get(draw.weighted_index(&weights)?)?;
     let possible = targets(schema, &entity.key);
     let noun = noun(schema, entity);
     let typical: Vec<&Entity> = noun
         .iter()
         .flat_map(|noun| &noun.refers)
-        .filter_map(|name| crate::sample::entities::living(schema, name))
+        .filter_map(|name| crate::sample::entities::entity_from_word(schema, name))
         .filter(|target| {
-            possible.iter().any(|one| one.key == target.key)
+            possible.iter().any(|candidate| candidate.key == target.key)
                 && !entity.fields.iter().any(|field| field.target() == Some(&target.key))
         })
         .collect();
@@ -157,10 +157,12 @@ fn enum_value(kind: FieldKind, draw: &mut Draw, scene: Scene<'_>) -> Option<Fiel
             let mut new: Vec<&str> = match word.map(|word| &word.holds) {
                 Some(Holds::Enum { values: all, .. }) => all
                     .iter()
-                    .filter(|one| {
-                        !values.iter().any(|value| value == one.name || one.others.contains(&value.as_str()))
+                    .filter(|word| {
+                        !values
+                            .iter()
+                            .any(|value| value == word.name || word.others.contains(&value.as_str()))
                     })
-                    .map(|one| one.name)
+                    .map(|word| word.name)
                     .collect(),
                 _ => Vec::new(),
             };
@@ -226,7 +228,7 @@ fn other_type(draw: &mut Draw, schema: &Schema, field: &Field) -> Option<Kind> {
             if field.unique {
                 return None;
             }
-            Kind::StringList { min_items: None, max_items: Some(draw.between(3, 8) as u32) }
+            Kind::StringList { min_items: None, max_items: Some(draw.number_between(3, 8) as u32) }
         }
         Kind::String { .. } => Kind::Integer { min: Some(1), max: None },
         Kind::StringList { .. } => {
@@ -264,7 +266,7 @@ fn other_computed(draw: &mut Draw, home: &Entity, field: &Field) -> Option<Compu
     match field.computed.as_ref()? {
         Computed::Joined { first, second, separator } => {
             let others: Vec<&str> =
-                fields::SEPARATORS.into_iter().filter(|one| *one != separator.as_str()).collect();
+                fields::SEPARATORS.into_iter().filter(|candidate| *candidate != separator.as_str()).collect();
             if draw.chance(30) {
                 return Some(Computed::Joined {
                     first: second.clone(),

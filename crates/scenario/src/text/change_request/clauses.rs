@@ -51,29 +51,29 @@ fn of_entity(after: &Schema, delta: &Delta, change: &EntityChange) -> Vec<usize>
 
 fn of_field(change: &FieldChange) -> Vec<String> {
     let (entity, field) = change.keys();
-    let own = format!("{entity}.{field}");
+    let field_id = format!("{entity}.{field}");
     match change {
         FieldChange::RetypeField { .. } => {
             let filters = ["equals", "at_least", "at_most", "contains"]
                 .map(|op| format!("{entity}.filter.{field}.{op}"));
-            [own].into_iter().chain(filters).collect()
+            [field_id].into_iter().chain(filters).collect()
         }
         FieldChange::RemoveField { .. }
         | FieldChange::RenameField { .. }
         | FieldChange::RenameEnumValue { .. }
         | FieldChange::RemoveReference { .. } => Vec::new(),
-        _ => vec![own],
+        _ => vec![field_id],
     }
 }
 
 fn of_constraint(change: &ConstraintChange) -> Vec<String> {
     use ConstraintChange::{DropUnique, MakeImmutable, MakeMutable, MakeUnique};
     let (entity, field) = change.keys();
-    let own = format!("{entity}.{field}");
+    let field_id = format!("{entity}.{field}");
     match change {
-        MakeUnique { .. } | DropUnique { .. } => vec![own, "unique".to_owned()],
-        MakeImmutable { .. } | MakeMutable { .. } => vec![own, "bodies.immutable".to_owned()],
-        _ => vec![own],
+        MakeUnique { .. } | DropUnique { .. } => vec![field_id, "unique".to_owned()],
+        MakeImmutable { .. } | MakeMutable { .. } => vec![field_id, "bodies.immutable".to_owned()],
+        _ => vec![field_id],
     }
 }
 

@@ -86,7 +86,7 @@ impl SlotFiller<'_> {
         let Some(subject) = subject else { return };
         let schema = if now.is_some() || was.is_none() { self.after.schema } else { self.before.schema };
         let names = self.names(&subject.entity);
-        self.about(names, &subject.entity);
+        self.put_entity_words(names, &subject.entity);
         match change {
             AnalyticChange::RenameAnalytic { name, .. } => {
                 let old = was.map(|was| self.before.schema.analytic_path(was)).unwrap_or_default();
@@ -99,7 +99,7 @@ impl SlotFiller<'_> {
             _ => self.put("path", schema.analytic_path(&subject)),
         }
         match change {
-            AnalyticChange::AddAnalytic { .. } => self.put("about", analytic::about(names, &subject)),
+            AnalyticChange::AddAnalytic { .. } => self.put("about", analytic::description(names, &subject)),
             AnalyticChange::ChangeMeasure { measure, .. } => {
                 self.put("measure", analytic::measure(names, &subject.entity, measure));
             }
@@ -111,7 +111,7 @@ impl SlotFiller<'_> {
                 self.put("grouping", grouping);
             }
             AnalyticChange::ChangeRestriction { only, .. } => {
-                let many = names.many(&subject.entity);
+                let many = names.plural(&subject.entity);
                 let restriction = only.as_ref().map_or_else(
                     || format!("all {many}"),
                     |only| format!("only the {many}{}", analytic::restriction(names, &subject.entity, only)),

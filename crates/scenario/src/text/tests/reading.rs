@@ -172,11 +172,11 @@ fn the_changes_of_whole_turns_are_read_back_whatever_the_layout() {
                     turn.changes.iter().map(|change| expected(&before, change, &turn.after)).collect();
                 for item in items(&request) {
                     match read(&known, &item) {
-                        Ok(found) if left.contains(&found) => left.retain(|one| *one != found),
+                        Ok(found) if left.contains(&found) => left.retain(|fact| *fact != found),
                         other => misread_texts.push(format!("{item}\n  read as {other:?}")),
                     }
                 }
-                misread_texts.extend(left.iter().map(|one| format!("{request}\n  does not give {one}")));
+                misread_texts.extend(left.iter().map(|fact| format!("{request}\n  does not give {fact}")));
             }
             before = turn.after;
         }
@@ -209,17 +209,17 @@ fn facts(wanted: &Value, into: &mut BTreeSet<String>) {
         Value::String(text) => {
             into.insert(text.clone());
         }
-        Value::Array(all) => all.iter().for_each(|one| facts(one, into)),
+        Value::Array(all) => all.iter().for_each(|part| facts(part, into)),
         Value::Object(all) => {
-            for (key, one) in all {
-                match (key.as_str(), one) {
+            for (key, part) in all {
+                match (key.as_str(), part) {
                     ("required", Value::Bool(true)) => _ = into.insert("Required.".to_owned()),
                     ("unique", Value::Bool(true)) => _ = into.insert("Unique.".to_owned()),
                     ("immutable", Value::Bool(true)) => _ = into.insert("Immutable.".to_owned()),
                     ("nullable", Value::Bool(true)) => _ = into.insert("Null is allowed.".to_owned()),
                     ("nullable", Value::Bool(false)) => _ = into.insert("Null is not allowed.".to_owned()),
                     ("change", _) => {}
-                    _ => facts(one, into),
+                    _ => facts(part, into),
                 }
             }
         }

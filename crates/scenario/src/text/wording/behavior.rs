@@ -42,7 +42,7 @@ const PROCESS: &[&str] = &[
     "It was discussed with everybody concerned.",
 ];
 
-const DROPPED: &[&str] = &[
+const DROPPED_REASONS: &[&str] = &[
     "It was in the way more than it helped.",
     "The process does not have this step any more.",
     "Nobody could remember why it was there.",
@@ -82,7 +82,7 @@ const REMOVE_ACTION: Wording = Wording {
         "The action {verb} of {many} is discontinued.",
         "{^many}: remove the action {verb}.",
     ],
-    reasons: DROPPED,
+    reasons: DROPPED_REASONS,
 };
 
 const RENAME_ACTION: Wording = Wording {
@@ -129,7 +129,7 @@ const REMOVE_GUARD: Wording = Wording {
         "Could you drop one of the conditions of {verb} of {many}?",
         "{^many}, action {verb}: remove a condition.",
     ],
-    reasons: DROPPED,
+    reasons: DROPPED_REASONS,
 };
 
 const CHANGE_GUARD: Wording = Wording {
@@ -167,7 +167,7 @@ const REMOVE_EFFECT: Wording = Wording {
         "Could you drop one of the effects of {verb} of {many}?",
         "{^many}, action {verb}: remove an effect.",
     ],
-    reasons: DROPPED,
+    reasons: DROPPED_REASONS,
 };
 
 const CHANGE_EFFECT: Wording = Wording {
@@ -204,7 +204,7 @@ const REMOVE_ANALYTIC: Wording = Wording {
         "Could you remove the analytic `{path}`?",
         "The analytic at `{path}` is discontinued.",
     ],
-    reasons: DROPPED,
+    reasons: DROPPED_REASONS,
 };
 
 const RENAME_ANALYTIC: Wording = Wording {

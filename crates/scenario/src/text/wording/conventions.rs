@@ -17,7 +17,7 @@ pub(super) fn for_convention(change: &ConventionChange) -> &'static Wording {
     }
 }
 
-const ALIGNED: &[&str] = &[
+const ALIGNED_REASONS: &[&str] = &[
     "All our APIs are to work alike.",
     "The gateway in front of the API expects this.",
     "It follows the new guidelines of the platform team.",
@@ -76,7 +76,7 @@ const CHANGE_ERROR_SHAPE: Wording = Wording {
         "Could you change the error body of all routes? It should be {shape}.{why} {clause}",
         "New error body: {shape}.{why} {clause}",
     ],
-    reasons: ALIGNED,
+    reasons: ALIGNED_REASONS,
 };
 
 const CHANGE_ERROR_CODE: Wording = Wording {
@@ -88,7 +88,7 @@ const CHANGE_ERROR_CODE: Wording = Wording {
         "Could you change the error code for *{which}* to `{new}`?{why} Today it is `{old}`.",
         "Error code for *{which}*: `{old}` → `{new}`.",
     ],
-    reasons: ALIGNED,
+    reasons: ALIGNED_REASONS,
 };
 
 const CHANGE_STATUS: Wording = Wording {
@@ -100,7 +100,7 @@ const CHANGE_STATUS: Wording = Wording {
         "Could you change the status code of {which} to `{new}`?{why} Today it is `{old}`.",
         "Status code of {which}: `{old}` → `{new}`.",
     ],
-    reasons: ALIGNED,
+    reasons: ALIGNED_REASONS,
 };
 
 const CHANGE_LIST_SHAPE: Wording = Wording {
@@ -112,7 +112,7 @@ const CHANGE_LIST_SHAPE: Wording = Wording {
         "Could you change the keys of the list body on all list routes? {^keys}.{why} {clause}",
         "New keys of list bodies: {keys}.{why} {clause}",
     ],
-    reasons: ALIGNED,
+    reasons: ALIGNED_REASONS,
 };
 
 const CHANGE_PAGINATION: Wording = Wording {
@@ -124,7 +124,7 @@ const CHANGE_PAGINATION: Wording = Wording {
         "Could you change the pagination of all lists?{why} {clause}",
         "New pagination for all lists: `{page}` and `{size}`.{why} {clause}",
     ],
-    reasons: ALIGNED,
+    reasons: ALIGNED_REASONS,
 };
 
 const CHANGE_FIELD_CASE: Wording = Wording {
@@ -140,7 +140,7 @@ const CHANGE_FIELD_CASE: Wording = Wording {
          {old_case}. Examples: {examples}.",
         "Naming of JSON fields, action parameters and query parameters: {old_case} → {case}. Examples: {examples}.",
     ],
-    reasons: ALIGNED,
+    reasons: ALIGNED_REASONS,
 };
 
 const CHANGE_PREFIX: Wording = Wording {
@@ -154,7 +154,7 @@ const CHANGE_PREFIX: Wording = Wording {
          `{example}` for {many}.",
         "Path prefix: {old} → {new} (for example `{example}`). This applies to all routes except `/reset`.",
     ],
-    reasons: ALIGNED,
+    reasons: ALIGNED_REASONS,
 };
 
 const CHANGE_UNKNOWN_FIELDS: Wording = Wording {
@@ -166,5 +166,5 @@ const CHANGE_UNKNOWN_FIELDS: Wording = Wording {
         "Could you change how unknown keys in request bodies are treated? From now on, {treatment}.{why} {clause}",
         "New rule for unknown keys in request bodies: {treatment}.{why} {clause}",
     ],
-    reasons: ALIGNED,
+    reasons: ALIGNED_REASONS,
 };

@@ -34,7 +34,7 @@ pub(super) fn for_field(change: &FieldChange) -> &'static Wording {
     }
 }
 
-const WANTED: &[&str] = &[
+const WANTED_REASONS: &[&str] = &[
     "The people who use the API every day have asked for this.",
     "It came up in the last three support calls.",
     "At the moment, people use a spreadsheet for this.",
@@ -45,7 +45,7 @@ const WANTED: &[&str] = &[
     "Sales promised it to a customer.",
 ];
 
-const UNUSED: &[&str] = &[
+const UNUSED_REASONS: &[&str] = &[
     "Nobody uses this.",
     "The logs show no use of this in months.",
     "This was an experiment, and the experiment is over.",
@@ -85,7 +85,7 @@ const ADD_ENTITY: Wording = Wording {
         "So far, the API has no {many}. Introduce them as a new entity at `{path}`, with all standard routes.{why}",
         "{^many} need a new entity of their own at `{path}`, with the standard routes.{why}",
     ],
-    reasons: WANTED,
+    reasons: WANTED_REASONS,
 };
 
 const REMOVE_ENTITY: Wording = Wording {
@@ -98,7 +98,7 @@ const REMOVE_ENTITY: Wording = Wording {
         "{^many} are discontinued: remove the entity with all its routes.",
         "The API should no longer have {many}; remove the entity and its routes.",
     ],
-    reasons: UNUSED,
+    reasons: UNUSED_REASONS,
 };
 
 const RENAME_ENTITY: Wording = Wording {
@@ -132,7 +132,7 @@ const ADD_FIELD: Wording = Wording {
         "New field for {many}: {f} ({type}).",
         "{^many} should also have the field {f}; please add it.",
     ],
-    reasons: WANTED,
+    reasons: WANTED_REASONS,
 };
 
 const REMOVE_FIELD: Wording = Wording {
@@ -145,7 +145,7 @@ const REMOVE_FIELD: Wording = Wording {
         "{^a_one} should no longer have the field {f}.",
         "{^many}: drop the field {f}.",
     ],
-    reasons: UNUSED,
+    reasons: UNUSED_REASONS,
 };
 
 const RENAME_FIELD: Wording = Wording {
@@ -189,7 +189,7 @@ const ADD_ENUM_VALUE: Wording = Wording {
         "Some {many} fit none of the present values of {f}. Add the value `{value}` for them.",
         "{^many}, {f}: new enum value `{value}`.",
     ],
-    reasons: WANTED,
+    reasons: WANTED_REASONS,
 };
 
 const REMOVE_ENUM_VALUE: Wording = Wording {
@@ -202,7 +202,7 @@ const REMOVE_ENUM_VALUE: Wording = Wording {
         "{^many}, {f}: the enum value `{value}` is dropped.",
         "`{value}` must no longer be accepted as a value of {f} of {many}.",
     ],
-    reasons: UNUSED,
+    reasons: UNUSED_REASONS,
 };
 
 const RENAME_ENUM_VALUE: Wording = Wording {
@@ -232,7 +232,7 @@ const ADD_REFERENCE: Wording = Wording {
         "Could you add a reference {f} from {many} to {target_many}?",
         "New reference for {many}: {f}, the `id` of {a_target}.",
     ],
-    reasons: WANTED,
+    reasons: WANTED_REASONS,
 };
 
 const REMOVE_REFERENCE: Wording = Wording {
@@ -245,7 +245,7 @@ const REMOVE_REFERENCE: Wording = Wording {
         "The reference {f} of {many} to {target_many} is discontinued; please remove it.",
         "{^many}: remove the reference {f}.",
     ],
-    reasons: UNUSED,
+    reasons: UNUSED_REASONS,
 };
 
 const CHANGE_DELETE_RULE: Wording = Wording {
@@ -278,7 +278,7 @@ const NEST: Wording = Wording {
          please add them.",
         "New nested routes for {many} under {target_many}: `{path}`.",
     ],
-    reasons: WANTED,
+    reasons: WANTED_REASONS,
 };
 
 const UNNEST: Wording = Wording {
@@ -291,7 +291,7 @@ const UNNEST: Wording = Wording {
          stays.",
         "We no longer want nested routes for {many} under {target_many}: remove `{path}`.{why} The field {f} stays.",
     ],
-    reasons: UNUSED,
+    reasons: UNUSED_REASONS,
 };
 
 const ADD_COMPUTED: Wording = Wording {
@@ -304,7 +304,7 @@ const ADD_COMPUTED: Wording = Wording {
         "New computed field for {many}: {f}.",
         "We would like to read {f} from {many} instead of working it out in every client; add it as a computed field.",
     ],
-    reasons: WANTED,
+    reasons: WANTED_REASONS,
 };
 
 const CHANGE_COMPUTED: Wording = Wording {

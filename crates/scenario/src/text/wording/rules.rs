@@ -39,7 +39,7 @@ const SEARCH: &[&str] = &[
     "A client asked whether this is possible.",
 ];
 
-const UNSEARCHED: &[&str] = &[
+const UNSEARCHED_REASONS: &[&str] = &[
     "It was slow, and nobody used it.",
     "The overview page does not offer it any more.",
     "We want to keep the lists simple.",
@@ -47,7 +47,7 @@ const UNSEARCHED: &[&str] = &[
     "The last client that used it was switched off.",
 ];
 
-const STRICT: &[&str] = &[
+const STRICT_REASONS: &[&str] = &[
     "We found a lot of nonsense in the data.",
     "Bad data has cost us money more than once.",
     "A partner rejects data that breaks this rule.",
@@ -56,7 +56,7 @@ const STRICT: &[&str] = &[
     "Clean data from the start is cheaper than cleaning up later.",
 ];
 
-const LAX: &[&str] = &[
+const LAX_REASONS: &[&str] = &[
     "Reality is more varied than we thought.",
     "Serious entries were turned away.",
     "Support had to enter such cases by hand.",
@@ -87,7 +87,7 @@ const REMOVE_FILTER: Wording = Wording {
         "Could you drop the filter `{param}` from the list of {many}?{why} The field itself stays.",
         "{^many}: the filter `{param}` is dropped.{why} The field itself stays.",
     ],
-    reasons: UNSEARCHED,
+    reasons: UNSEARCHED_REASONS,
 };
 
 const ADD_SORT: Wording = Wording {
@@ -112,7 +112,7 @@ const REMOVE_SORT: Wording = Wording {
         "Could you drop {f} from the sort fields of {many}?",
         "{^many}: sorting by {f} is discontinued.",
     ],
-    reasons: UNSEARCHED,
+    reasons: UNSEARCHED_REASONS,
 };
 
 const CHANGE_DEFAULT_SORT: Wording = Wording {
@@ -138,7 +138,7 @@ const TIGHTEN: Wording = Wording {
         "{^many}, {f}, stricter rule: {old_kind} → {kind}.",
         "Please narrow down what {f} of {many} accepts. Old rule: {old_kind}. New rule: {kind}.",
     ],
-    reasons: STRICT,
+    reasons: STRICT_REASONS,
 };
 
 const LOOSEN: Wording = Wording {
@@ -151,7 +151,7 @@ const LOOSEN: Wording = Wording {
         "{^many}, {f}, less strict rule: {old_kind} → {kind}.",
         "Please widen what {f} of {many} accepts. Old rule: {old_kind}. New rule: {kind}.",
     ],
-    reasons: LAX,
+    reasons: LAX_REASONS,
 };
 
 const REQUIRE: Wording = Wording {
@@ -164,7 +164,7 @@ const REQUIRE: Wording = Wording {
         "{^many}, {f}: required from now on.",
         "Too many {many} come in without {f}. It is required from now on.",
     ],
-    reasons: STRICT,
+    reasons: STRICT_REASONS,
 };
 
 const MAKE_OPTIONAL: Wording = Wording {
@@ -177,7 +177,7 @@ const MAKE_OPTIONAL: Wording = Wording {
         "{^many}, {f}: optional from now on, default {to}.",
         "Not everyone knows {f} when creating {a_one}. It becomes optional, with the default {to}.",
     ],
-    reasons: LAX,
+    reasons: LAX_REASONS,
 };
 
 const ALLOW_NULL: Wording = Wording {
@@ -190,7 +190,7 @@ const ALLOW_NULL: Wording = Wording {
         "{^many}, {f}: null is allowed from now on.",
         "Sometimes {a_one} has no {f}. Please allow null for it.",
     ],
-    reasons: LAX,
+    reasons: LAX_REASONS,
 };
 
 const FORBID_NULL: Wording = Wording {
@@ -203,7 +203,7 @@ const FORBID_NULL: Wording = Wording {
         "{^many}, {f}: null is no longer allowed.",
         "Null in {f} of {many} breaks our reports. Please forbid it.",
     ],
-    reasons: STRICT,
+    reasons: STRICT_REASONS,
 };
 
 const CHANGE_DEFAULT: Wording = Wording {
@@ -235,7 +235,7 @@ const MAKE_UNIQUE: Wording = Wording {
         "{^many}, {f}: unique from now on.",
         "We had two {many} with the same {f} and mixed them up. Please make the field unique.",
     ],
-    reasons: STRICT,
+    reasons: STRICT_REASONS,
 };
 
 const DROP_UNIQUE: Wording = Wording {
@@ -247,7 +247,7 @@ const DROP_UNIQUE: Wording = Wording {
         "Could you remove the uniqueness check for {f} of {many}?",
         "{^many}, {f}: no longer unique.",
     ],
-    reasons: LAX,
+    reasons: LAX_REASONS,
 };
 
 const MAKE_IMMUTABLE: Wording = Wording {
@@ -260,7 +260,7 @@ const MAKE_IMMUTABLE: Wording = Wording {
         "{^many}, {f}: immutable from now on.",
         "Somebody changed {f} of {many} afterwards, and everything that relied on it was wrong. It becomes immutable.",
     ],
-    reasons: STRICT,
+    reasons: STRICT_REASONS,
 };
 
 const MAKE_MUTABLE: Wording = Wording {
@@ -272,5 +272,5 @@ const MAKE_MUTABLE: Wording = Wording {
         "Could you allow changes to {f} of {many}? It should no longer be immutable.",
         "{^many}, {f}: no longer immutable.",
     ],
-    reasons: LAX,
+    reasons: LAX_REASONS,
 };

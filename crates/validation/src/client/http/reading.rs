@@ -28,7 +28,7 @@ type Source<'a> = &'a mut dyn FnMut(&mut [u8]) -> io::Result<usize>;
 
 /// Received bytes, and how many are consumed. The buffer is reused for all responses.
 #[derive(Debug, Default)]
-pub(super) struct Incoming {
+pub(super) struct ReceivedBytes {
     bytes: Vec<u8>,
     /// The end of the received bytes.
     filled: usize,
@@ -60,7 +60,7 @@ fn too_large(limit: usize) -> ExchangeError {
     invalid(format!("the answer is larger than {limit} bytes"))
 }
 
-impl Incoming {
+impl ReceivedBytes {
     /// Reads one response.
     pub(super) fn answer(
         &mut self,
@@ -78,9 +78,9 @@ impl Incoming {
             }
             let (body, closes) = match length {
                 _ if matches!(status, 204 | 304) => (Vec::new(), false),
-                Length::Known(length) => (self.known(length, limit, source)?, false),
+                Length::Known(length) => (self.read_known(length, limit, source)?, false),
                 Length::Chunked => (self.chunked(limit, source)?, false),
-                Length::UntilClosed => (self.until_closed(limit, source)?, true),
+                Length::UntilClosed => (self.read_until_closed(limit, source)?, true),
             };
             // Bytes after a response belong to no response.
             let keep = keep && !closes && self.taken == self.filled;
@@ -96,8 +96,9 @@ impl Incoming {
             if self.bytes.get(seen..self.filled).is_some_and(|new| new.contains(&b'\n')) {
                 let mut headers = [httparse::EMPTY_HEADER; HEADERS];
                 let mut answer = httparse::Response::new(&mut headers);
-                let parsed =
-                    answer.parse(self.unread()).map_err(|error| invalid(format!("no HTTP ({error})")))?;
+                let parsed = answer
+                    .parse(self.unread_bytes())
+                    .map_err(|error| invalid(format!("no HTTP ({error})")))?;
                 if let httparse::Status::Complete(length) = parsed {
                     let head = parse_head(&answer)?;
                     self.taken += length;
@@ -124,7 +125,12 @@ impl Incoming {
     }
 
     /// A body of a known length.
-    fn known(&mut self, length: u64, limit: usize, source: Source<'_>) -> Result<Vec<u8>, ExchangeError> {
+    fn read_known(
+        &mut self,
+        length: u64,
+        limit: usize,
+        source: Source<'_>,
+    ) -> Result<Vec<u8>, ExchangeError> {
         let length = usize::try_from(length).ok().filter(|length| *length <= limit);
         let length = length.ok_or_else(|| too_large(limit))?;
         let mut body = Vec::with_capacity(length.min(PIECE));
@@ -164,10 +170,10 @@ impl Incoming {
         Err(invalid("no HTTP (the trailers have no end)"))
     }
 
-    fn until_closed(&mut self, limit: usize, source: Source<'_>) -> Result<Vec<u8>, ExchangeError> {
+    fn read_until_closed(&mut self, limit: usize, source: Source<'_>) -> Result<Vec<u8>, ExchangeError> {
         let mut body = Vec::new();
         loop {
-            let new = self.unread();
+            let new = self.unread_bytes();
             if new.len() > limit - body.len() {
                 return Err(too_large(limit));
             }
@@ -191,7 +197,7 @@ impl Incoming {
     ) -> Result<(), ExchangeError> {
         let mut left = length;
         loop {
-            let new = self.unread();
+            let new = self.unread_bytes();
             let new = new.get(..left).unwrap_or(new);
             body.extend_from_slice(new);
             left -= new.len();
@@ -207,7 +213,7 @@ impl Incoming {
     fn line(&mut self, source: Source<'_>) -> Result<Vec<u8>, ExchangeError> {
         let mut line = Vec::new();
         loop {
-            let new = self.unread();
+            let new = self.unread_bytes();
             let end = new.iter().position(|byte| *byte == b'\n');
             let part = new.get(..end.unwrap_or(new.len())).unwrap_or(new);
             line.extend_from_slice(part);
@@ -223,7 +229,7 @@ impl Incoming {
         }
     }
 
-    fn unread(&self) -> &[u8] {
+    fn unread_bytes(&self) -> &[u8] {
         self.bytes.get(self.taken..self.filled).unwrap_or_default()
     }
 
@@ -303,7 +309,7 @@ mod tests {
     /// Reads a response from bytes in pieces of this size, and then the end.
     fn read(bytes: &[u8], piece: usize, limit: usize) -> Result<(u16, String, bool), String> {
         let mut rest = bytes;
-        let answer = Incoming::default().answer(limit, &mut |into| {
+        let answer = ReceivedBytes::default().answer(limit, &mut |into| {
             let length = piece.min(rest.len()).min(into.len());
             let (now, later) = rest.split_at(length);
             into[..length].copy_from_slice(now);

@@ -5,8 +5,8 @@ use model::{PassRate, RateInterval};
 
 use super::super::tables;
 use super::{
-    cost_of_one, counted, differences, failures, matrix, noted, of_means, paired, pseudo_observed, retries,
-    summed, tau,
+    cost_of_one, counted, differences, failure_intervals, failures, matrix, noted, of_means, paired,
+    pseudo_observed, retries, summed, tau,
 };
 use crate::Workbench;
 use crate::api::{
@@ -180,7 +180,8 @@ impl Workbench {
             TableOf::Retries { of: request } => self.of_retries(request, None),
             TableOf::Gains { of: request } => self.of_retries(request, Some(BY_BOOTSTRAP)),
             TableOf::Failures { of: request } => {
-                Ok(Method { intervals: Some("Wilson's 95 % CI".to_owned()), ..self.of_failures(request)? })
+                let intervals = failure_intervals(&self.get_failures(request.clone())?);
+                Ok(Method { intervals, ..self.of_failures(request)? })
             }
             TableOf::Cases { of: request } => self.of_marked_failures(&request.of),
             TableOf::Origins { of: request } => self.of_failures(request),
@@ -252,10 +253,11 @@ impl Workbench {
         Ok(failures(self.current_policy()?, &data, request.scope, episodes))
     }
 
-    /// The same of a table that does not say itself which of its runs a user has withdrawn.
+    /// The same of a table that does not say itself which of its runs a user has withdrawn, and what is missing of them.
     fn of_marked_failures(&self, request: &FailuresRequest) -> Result<Method, ApiError> {
         let (data, pools) = self.failures_with_pools(request)?;
-        let marks = doubts::withdrawn_runs(&pools);
+        let mut marks = doubts::withdrawn_runs(&pools);
+        marks.extend(doubts::missing_of_members(&pools));
         let episodes = self.episodes_of_pools(&pools)?;
         let method = failures(self.current_policy()?, &data, request.scope, episodes);
         Ok(noted(method, marks))

@@ -6,6 +6,7 @@ use figures::table::{Column, Table, Value, known, maybe};
 use model::{EndReason, Run, counted};
 use store::{AttemptTotals, EpisodeId, RunId};
 
+use super::super::tables::keep_small_numbers;
 use crate::Workbench;
 use crate::api::{ApiError, Comparison};
 use crate::episodes::run_record;
@@ -193,6 +194,7 @@ pub(super) fn table(played: &[MemberAttempts]) -> Table {
             ]);
         }
     }
+    keep_small_numbers(&mut table);
     if partial {
         table.notes.push(
             "Some means are over fewer attempts than were made: those of which they are known.".to_owned(),

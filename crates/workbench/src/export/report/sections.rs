@@ -328,17 +328,21 @@ fn failures(
     let not_passed = attempts::not_passed(figures.workbench, compared)?;
     let one = compared.of_one_turn;
     let mut blocks = vec![Block::Text(words::failures(&data, not_passed, one))];
+    let failures_request = || request.clone();
     if data.attempts > 0 {
-        let failures_request = || request.clone();
         blocks.push(figures.draw("failures", &FigureOf::Failures { of: failures_request() })?);
         blocks.push(figures.table(&TableOf::Failures { of: failures_request() })?);
-        // In one turn that was tried once nothing is repaired or flips.
-        if !one || data.repair.tried_again > 0 {
-            blocks.push(figures.table(&TableOf::Origins { of: failures_request() })?);
-            blocks.push(figures.table(&TableOf::Repairs { of: failures_request() })?);
-            blocks.push(figures.table(&TableOf::RepairTimes { of: failures_request() })?);
-            blocks.push(figures.table(&TableOf::Flips { of: failures_request() })?);
-        }
+    }
+    // In one turn that was tried once nothing is repaired or flips.
+    let is_repeated = !one || data.repair.tried_again > 0;
+    if data.attempts > 0 && is_repeated {
+        blocks.push(figures.table(&TableOf::Origins { of: failures_request() })?);
+    }
+    // These are over every attempt, also where no end counts as a failure.
+    if (data.repair.failed_first > 0 || data.repair.stretches > 0) && is_repeated {
+        blocks.push(figures.table(&TableOf::Repairs { of: failures_request() })?);
+        blocks.push(figures.table(&TableOf::RepairTimes { of: failures_request() })?);
+        blocks.push(figures.table(&TableOf::Flips { of: failures_request() })?);
     }
     let method = figures.workbench.of_episodes(&compare_request.members)?;
     blocks.push(figures.own_table(attempts::errors(played), method));

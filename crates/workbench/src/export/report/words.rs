@@ -166,7 +166,8 @@ pub(super) const ENDPOINT_NOT_COUNTED: &str = "How many attempts were retried fo
 pub(super) fn failures(data: &Failures, not_passed: String, of_one_turn: bool) -> String {
     let repair = &data.repair;
     let mut text = not_passed;
-    if data.attempts > 0 && (!of_one_turn || repair.tried_again > 0) {
+    // Over every attempt, also where no end counts as a failure.
+    if repair.failed_first > 0 && (!of_one_turn || repair.tried_again > 0) {
         text.push_str(&format!(
             " {} failed at the first attempt; ",
             counted(repair.failed_first.into(), if of_one_turn { "trial" } else { "turn" })
@@ -216,18 +217,27 @@ pub(super) fn method(data: &Comparison, policy: &PolicyTable) -> Vec<Block> {
             "Differences between two runs: of pass rates, unpaired, with Newcombe's interval; log-rank tests, over one turn tests of two proportions, are corrected by Holm over the pairs of the table; paired tests compare tasks that both played.".to_owned(),
         ]
     } else {
-        vec![
+        let mut items = vec![
             "Survival: Kaplan–Meier over turns; an episode fails at its first turn not passed. Bands: Greenwood's variance on the log(−log S) scale, 95 %.".to_owned(),
-            format!(
+        ];
+        // Where nobody was at risk there is no mean.
+        if data.tau > 0 {
+            items.push(format!(
                 "Mean stamina: the restricted mean, the sum of S(t) over turns 1 to {}, with {}.",
                 data.tau,
                 interval_of_means(data.members.iter().map(|member| &member.stamina))
-            ),
+            ));
+        }
+        items.push(
             "Differences between two runs: of restricted means, unpaired; log-rank tests are corrected by Holm over the pairs of the table; paired tests compare scenarios that both played.".to_owned(),
-        ]
+        );
+        items
     };
     items.extend([
-        "Failed attempts are classified by rules, each by its primary class; shares have Wilson's 95 % interval.".to_owned(),
+        format!(
+            "Failed attempts are classified by rules, each by its primary class; shares have Wilson's 95 % interval, clustered by {} where several failures are of one.",
+            if data.of_one_turn { "task" } else { "scenario" }
+        ),
         format!("Resampling uses the seed {}.", data.seed),
     ]);
     let changed: Vec<String> = policy

@@ -4,8 +4,8 @@ use figures::table::{Column, Table, Value, known, maybe};
 use model::counted;
 
 use super::{
-    for_machines_if, interval_of_means, mean_columns, pass_rate, pass_rate_columns, push_of, stamina,
-    stamina_columns,
+    first_turns, for_machines_if, interval_of_means, mean_columns, pass_rate, pass_rate_columns, push_of,
+    stamina, stamina_columns,
 };
 use crate::api::{ComparedMember, Comparison};
 use crate::compare::doubts;
@@ -77,8 +77,8 @@ pub(super) fn runs(data: &Comparison) -> Table {
         )
     } else {
         format!(
-            "Mean stamina is the restricted mean over the first {}, with {} and one by a bootstrap that draws scenarios (seed {}); censoring policy: {}.",
-            counted(data.tau.into(), "turn"),
+            "Mean stamina is the restricted mean over {}, with {} and one by a bootstrap that draws scenarios (seed {}); censoring policy: {}.",
+            first_turns(data.tau),
             interval_of_means(data.members.iter().map(|member| &member.stamina)),
             data.seed,
             data.policy
@@ -292,7 +292,7 @@ pub(super) fn sensitivity(data: &Comparison) -> Table {
     } else {
         Column::number("change", "Change", 2).unit("turns").missing("n/a")
     });
-    columns.push(Column::number("early_censored", early_head, 3));
+    columns.push(Column::share("early_censored", early_head));
     let mut table = Table::new("sensitivity", title, columns);
     let left_out = if one { "left out" } else { "left out, but for those that passed everything" };
     for member in &data.members {

@@ -45,7 +45,7 @@ pub(in crate::export) fn some_disagreements(
         Column::integer("episodes_passed", "Of them passed it").for_machines(),
         Column::text("run_id", "Id of the run").for_machines(),
         Column::text("episode", if one { "Trial" } else { "Episode" }).for_machines(),
-        Column::number("spread", "Spread", 3),
+        Column::share("spread", "Spread"),
     ];
     let mut table = Table::new("disagreements", &title(request.mode, one), columns);
     let readable = ScenarioNames::from_pools(&pools);

@@ -12,6 +12,7 @@ use super::{ScenarioNames, for_machines_if, scenario_columns};
 use crate::Workbench;
 use crate::api::{ApiError, GridRow, GridSort, Member, RunGridRequest};
 use crate::compare::members;
+use crate::episodes::grades_turns;
 
 /// A row of the grid with whose it is.
 struct MemberRow {
@@ -24,6 +25,8 @@ struct MemberRow {
     run: String,
     /// The readable name of its scenario.
     title: String,
+    /// Whether a turn passes only if every test of it does: elsewhere a reward may decide.
+    passes_all_tests: bool,
     row: GridRow,
 }
 
@@ -36,6 +39,7 @@ fn episodes(workbench: &Workbench, shown: &[Member], sort: GridSort) -> Result<V
         for run in &pool.runs {
             let slug = run.record.entry.slug.clone();
             let request = RunGridRequest { run: slug.clone(), sort, offset: 0, limit: 0 };
+            let passes_all_tests = !grades_turns(&run.record);
             let mut rows = workbench.run_grid(request)?.rows;
             rows.retain(|row| !run.copied.contains(&row.episode));
             let played = rows.into_iter().map(|row| MemberRow {
@@ -44,6 +48,7 @@ fn episodes(workbench: &Workbench, shown: &[Member], sort: GridSort) -> Result<V
                 in_set: (run.set, run.scenario_name(&row.scenario).into_owned()),
                 run: slug.clone(),
                 title: names.name(run, &row.scenario).to_owned(),
+                passes_all_tests,
                 row,
             });
             all.extend(played);
@@ -167,7 +172,7 @@ pub(super) fn turns(workbench: &Workbench, members: &[Member], sort: GridSort) -
         Column::integer("passed", "Tests passed"),
         Column::integer("total", "Tests run"),
         Column::score("score", "Score"),
-        Column::integer("failing", "Failing tests").missing("unknown or none"),
+        Column::integer("failing", "Failing tests"),
     ]);
     let mut table = Table::new("turns", "Turns of every episode", columns);
     let tried = tried(workbench, members)?;
@@ -180,6 +185,8 @@ pub(super) fn turns(workbench: &Workbench, members: &[Member], sort: GridSort) -
             let now = tried.and_then(|turns| turns.iter().find(|(tried, _)| tried.number == turn));
             let score = now.and_then(|(turn, counting)| score(turn, *counting));
             let now = now.map(|(turn, _)| turn);
+            let listed = row.failing.get(index).copied().flatten();
+            let failing = listed.or_else(|| none_failing(now?, letter, played.passes_all_tests));
             let mut cells = played.identity();
             cells.extend([
                 known(turn),
@@ -189,13 +196,13 @@ pub(super) fn turns(workbench: &Workbench, members: &[Member], sort: GridSort) -
                 maybe(now.and_then(|turn| turn.passed)),
                 maybe(now.and_then(|turn| turn.total)),
                 maybe(score),
-                maybe(row.failing.get(index).copied().flatten()),
+                maybe(failing),
             ]);
             table.push(cells);
         }
     }
     table.notes.push(
-        "Tests and score are those of the last attempt at a turn. Score: tests passed in 100 tests; a turn that passed uncounted has 100, one that ended without a verdict 0. After a failure: the episode failed at an earlier turn."
+        "Tests and score are those of the last attempt at a turn. Score: tests passed in 100 tests; a turn that passed uncounted has 100, one that ended without a verdict 0. After a failure: the episode failed at an earlier turn. A turn that passed has no failing test, unless a reward decides and the source counts no tests: then they are unknown."
             .to_owned(),
     );
     Ok(table)
@@ -230,6 +237,18 @@ fn tried(
     Ok(all)
 }
 
+/// The failing tests of a turn of which none is listed: 0 where its counts say so, or where it could not have passed otherwise.
+fn none_failing(turn: &PlayedTurn, letter: char, passes_all_tests: bool) -> Option<u32> {
+    let has_passed = matches!(letter, 'p' | 'r');
+    // The counts of an attempt that did not end are not the last ones.
+    let has_ended = has_passed || matches!(letter, 'f' | 'e');
+    match (turn.passed, turn.total) {
+        (Some(passed), Some(total)) if has_ended && total > 0 => total.checked_sub(passed),
+        _ if has_passed && (passes_all_tests || turn.total == Some(0)) => Some(0),
+        _ => None,
+    }
+}
+
 /// What a letter of the grid stands for.
 const fn state(letter: char) -> &'static str {
     match letter {
@@ -239,5 +258,34 @@ const fn state(letter: char) -> &'static str {
         'e' => "error",
         'c' => "censored",
         _ => "not reached",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Verdict;
+
+    use super::*;
+
+    /// "Unknown or none" stood beside turns that passed every test.
+    #[test]
+    fn a_turn_that_passed_all_its_tests_has_no_failing_one() {
+        let turn = |verdict, counts: Option<(u32, u32)>| PlayedTurn {
+            number: 1,
+            passed: counts.map(|(passed, _)| passed),
+            total: counts.map(|(_, total)| total),
+            attempts: vec![(verdict, None)],
+        };
+        let passed = |counts, all| none_failing(&turn(Verdict::Passed, counts), 'p', all);
+        assert_eq!([passed(Some((40, 40)), true), passed(Some((40, 40)), false)], [Some(0); 2]);
+        assert_eq!(
+            [passed(None, true), passed(None, false)],
+            [Some(0), None],
+            "a reward says nothing of tests"
+        );
+        let failed = |counts| none_failing(&turn(Verdict::Failed, counts), 'f', true);
+        assert_eq!([failed(None), failed(Some((0, 0)))], [None; 2]);
+        assert_eq!(none_failing(&turn(Verdict::Error, None), 'e', true), None);
+        assert_eq!(none_failing(&turn(Verdict::Unfinished, Some((3, 3))), 'c', true), None);
     }
 }

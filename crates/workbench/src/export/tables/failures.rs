@@ -1,12 +1,17 @@
 //! The tables of the Failures page.
 
-use figures::table::{Column, Table, known, maybe};
-use model::{Median, counted};
+use figures::table::{Column, Table, Value, known, maybe};
+use model::{Median, RateInterval, counted};
 
+use super::super::method;
 use crate::Workbench;
 use crate::api::{
     ApiError, FailureCasesRequest, FailureGroup, FailureOrigin, FailureRule, Failures, RepairGroup, marked,
 };
+
+/// Why nobody knows whether a test passed later: only failing tests are named, or tests by numbers that each turn gives anew, or
+/// nothing ran later.
+const HIDDEN_PASSES: &str = "passed tests are not described, or not followed over turns, or tests ran once";
 
 /// Classes of failed attempts by group.
 pub(super) fn shares(data: &Failures) -> Table {
@@ -20,12 +25,17 @@ pub(super) fn shares(data: &Failures) -> Table {
         Column::share("share", "Share"),
         low,
         high,
+        Column::text("interval", "Interval").missing("n/a").for_machines(),
         Column::integer("tests", "Failing tests"),
     ];
     let mut table = Table::new("failures", "Failed attempts by class", columns);
     let groups: Vec<&FailureGroup> =
         if data.groups.is_empty() { vec![&data.total] } else { data.groups.iter().collect() };
     for group in groups {
+        let interval = group.interval.map(|kind| match kind {
+            RateInterval::Wilson => "wilson",
+            RateInterval::Clustered => "clustered",
+        });
         for share in &group.shares {
             let class = data.classes.iter().find(|c| c.class == share.class);
             table.push(vec![
@@ -35,17 +45,19 @@ pub(super) fn shares(data: &Failures) -> Table {
                 known(share.attempts),
                 known(group.attempts),
                 known(share.share),
-                known(share.ci_low),
-                known(share.ci_high),
+                maybe(share.ci_low),
+                maybe(share.ci_high),
+                maybe(interval),
                 known(share.tests),
             ]);
         }
     }
-    table.notes.push(format!(
-        "{} of {} in scope. Shares with Wilson's 95 % interval.",
-        counted(data.attempts.into(), "failed attempt"),
-        data.total.made
-    ));
+    let in_scope =
+        format!("{} of {} in scope.", counted(data.attempts.into(), "failed attempt"), data.total.made);
+    table.notes.push(match method::failure_intervals(data) {
+        Some(intervals) => format!("{in_scope} Shares with {intervals}."),
+        None => in_scope,
+    });
     noted(table, data)
 }
 
@@ -193,12 +205,12 @@ pub(super) fn repairs(data: &Failures) -> Table {
     let ends = match (repair.stretches_repaired, repair.repaired_in_same_turn) {
         // Where there is one turn, each pass is in the same turn, after 0 turns.
         (Some(repaired), _) if data.of_one_turn && unknown > 0 => format!(
-            "{repaired} of {} ended with a pass; how the other {unknown} ended is unknown: passed tests are not described",
+            "{repaired} of {} ended with a pass; how the other {unknown} ended is unknown: {HIDDEN_PASSES}",
             repair.stretches - unknown
         ),
         (Some(repaired), _) if data.of_one_turn => format!("{repaired} ended with a pass"),
         (Some(repaired), Some(in_same_turn)) if unknown > 0 => format!(
-            "{repaired} of {known} ended with a pass, {in_same_turn} of these in the same turn; the median number of turns until then, over these {known}, is {median}; how the other {unknown} ended is unknown: passed tests are not described",
+            "{repaired} of {known} ended with a pass, {in_same_turn} of these in the same turn; the median number of turns until then, over these {known}, is {median}; how the other {unknown} ended is unknown: {HIDDEN_PASSES}",
             known = repair.stretches - unknown,
             median = repair.median_turns
         ),
@@ -206,7 +218,7 @@ pub(super) fn repairs(data: &Failures) -> Table {
             "{repaired} ended with a pass, {in_same_turn} of these in the same turn; the median number of turns until then, over all stretches, is {}",
             repair.median_turns
         ),
-        _ => "how many ended with a pass is unknown: passed tests are not described".to_owned(),
+        _ => format!("how many ended with a pass is unknown: {HIDDEN_PASSES}"),
     };
     table.notes.push(if repair.stretches == 0 {
         "No stretch in which a test failed was followed: no failing test is described.".to_owned()
@@ -295,6 +307,7 @@ pub(super) fn flips(data: &Failures) -> Table {
         Column::text("scenario", scenario),
         Column::text("test", "Test"),
         Column::integer("flips", "Changes"),
+        Column::text("changed_within", "Changed within turns").missing("none"),
         Column::text("outcomes", "Turn by turn"),
     ];
     let mut table = Table::new("flips", "Tests that flip most", columns);
@@ -306,6 +319,7 @@ pub(super) fn flips(data: &Failures) -> Table {
             known(flip.scenario.as_str()),
             known(flip.test.as_str()),
             known(flip.flips),
+            changed_within(&flip.changed_within),
             known(flip.outcomes.as_str()),
         ]);
     }
@@ -313,15 +327,24 @@ pub(super) fn flips(data: &Failures) -> Table {
         let sentence = match (data.repair.stretches, data.repair.stretches_repaired) {
             // Where nothing failed there is none to describe.
             (0, _) if data.attempts > 0 || data.repair.failed_first > 0 => {
-                "Whether a test changed its outcome is unknown: no failing test is described."
+                "Whether a test changed its outcome is unknown: no failing test is described.".to_owned()
             }
-            (_, None) => "Whether a test changed its outcome is unknown: passed tests are not described.",
-            _ => "No test changed its outcome more than once.",
+            (_, None) if data.of_one_turn && data.repair.tried_again == 0 => {
+                "No test changed its outcome: nothing was tried again.".to_owned()
+            }
+            (_, None) => "Whether a test changed its outcome is unknown: passed tests are not described, or not followed over turns. Where tests ran once, none changed.".to_owned(),
+            _ => "No test changed its outcome more than once.".to_owned(),
         };
-        table.notes.push(sentence.to_owned());
+        table.notes.push(sentence);
     }
-    table.notes.push("Turn by turn: p passed, f failed, . the turn says nothing of it.".to_owned());
+    table.notes.push("Turn by turn: p passed, f failed, . the turn says nothing of it. Changed within turns: those of which attempts had different outcomes.".to_owned());
     noted(table, data)
+}
+
+/// `3, 7`; nothing where every turn had one outcome.
+fn changed_within(turns: &[u32]) -> Option<Value> {
+    let numbers: Vec<String> = turns.iter().map(u32::to_string).collect();
+    maybe(Some(numbers.join(", ")).filter(|text| !text.is_empty()))
 }
 
 /// The rules, in the order in which they are tried.

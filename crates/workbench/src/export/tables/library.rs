@@ -17,7 +17,10 @@ pub(super) fn table(workbench: &Workbench, request: &ListRuns) -> Result<Table, 
     let runs = all(workbench, request)?;
     let of_one_turn = runs.iter().filter(|run| run.pass_rate.is_some()).count();
     let of_unknown_turns = runs.iter().filter(|run| run.is_of_unknown_turns()).count();
+    let unscored = RunRow::unscored_in_scores(&runs);
     let all_of_one_turn = of_one_turn > 0 && of_one_turn + of_unknown_turns == runs.len();
+    // Without tests no end is judged.
+    let none_ended = if runs.iter().all(|run| run.tested) { "none ended" } else { "n/a" };
     let mut columns = vec![
         Column::text("run_id", "Run"),
         Column::text("source", "Source").for_machines(),
@@ -46,7 +49,7 @@ pub(super) fn table(workbench: &Workbench, request: &ListRuns) -> Result<Table, 
         Column::integer("most_k", "Most k of MT@k").for_machines(),
         Column::number("mt_at_most_k", "MT@k of the most k", 1).for_machines(),
         Column::number("comp", "Comp", 1).for_machines(),
-        Column::text("end_reasons", "How episodes ended").missing("none ended"),
+        Column::text("end_reasons", "How episodes ended").missing(none_ended),
         Column::integer("input_tokens", "Tokens in"),
         Column::integer("output_tokens", "Tokens out"),
         Column::integer("tokens_known", "Episodes with known tokens").for_machines(),
@@ -127,6 +130,7 @@ pub(super) fn table(workbench: &Workbench, request: &ListRuns) -> Result<Table, 
             table.mark_at_least("output_tokens");
         }
     }
+    table.notes.extend(unscored.map(str::to_owned));
     if of_one_turn > 0 {
         table.notes.push(
             "Runs of one turn have a pass rate over their scored trials, with Wilson's 95 % interval, clustered by task where tasks have several trials."

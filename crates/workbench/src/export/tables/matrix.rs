@@ -1,12 +1,11 @@
 //! Harness × model, published numbers, and the retry budget.
 
 use figures::table::{Column, Table, known, maybe};
-use model::counted;
 
 use super::scores::{self, score_columns, score_values};
 use super::{
-    for_machines_if, interval_of_means, parts, pass_rate, pass_rate_columns, push_of, stamina,
-    stamina_columns,
+    first_turns, for_machines_if, interval_of_means, parts, pass_rate, pass_rate_columns, push_of, stamina,
+    stamina_columns, tau_of,
 };
 use crate::api::{Estimate, Matrix, MatrixCell, MatrixLine, Retries, RetryPoint};
 
@@ -62,8 +61,8 @@ pub(super) fn cells(data: &Matrix) -> Table {
         "Pass rates over scored trials, with Wilson's 95 % interval, clustered by task where tasks have several trials. Means over models and harnesses are unweighted, over the cells that have a run.".to_owned()
     } else {
         format!(
-        "Mean stamina over the first {}, with {}. Means over models and harnesses are unweighted, over the cells that have a run.",
-        counted(data.tau.into(), "turn"),
+        "Mean stamina over {}, with {}. Means over models and harnesses are unweighted, over the cells that have a run.",
+        first_turns(data.tau),
         interval_of_means(data.cells.iter().flatten().map(|cell| &cell.stamina))
         )
     });
@@ -108,7 +107,7 @@ fn margin(table: &mut Table, data: &Matrix, names: [String; 2], line: &MatrixLin
         "model" => model.clone(),
         "mean_stamina" => maybe(line.mean),
         "pass_rate" => maybe(line.mean.filter(|_| one)),
-        "tau" => known(tau),
+        "tau" => tau_of(tau),
         "simulated" => known(simulated),
         "mean_of" => known(line.cells),
         _ => None,
@@ -160,9 +159,15 @@ pub(super) fn spread(data: &Matrix) -> Table {
             table.push_absent(vec![known(name(model))], "one harness only");
             continue;
         };
+        let simulated = data.cells.iter().flatten().any(|cell| cell.model == m && cell.simulated);
+        // Where all have one mean none is best. The ratio is then that of a cell to itself.
+        if spread.best == spread.worst {
+            let row = vec![known(name(model)), None, None, None, None, None, known(simulated)];
+            table.push_absent(row, "all equal");
+            continue;
+        }
         let value_of = |row: u32| data.harnesses.get(row as usize).map(name);
         let [ratio, low, high, _] = parts(spread.ratio);
-        let simulated = data.cells.iter().flatten().any(|cell| cell.model == m && cell.simulated);
         let row = [
             maybe(value_of(spread.best)),
             maybe(value_of(spread.worst)),
@@ -176,10 +181,13 @@ pub(super) fn spread(data: &Matrix) -> Table {
     let ratio_text = if data.of_one_turn {
         "Pass rate of the best over that of the worst".to_owned()
     } else {
-        let turns = counted(data.tau.into(), "turn");
-        format!("Mean stamina of the best over that of the worst, over the first {turns}")
+        format!("Mean stamina of the best over that of the worst, over {}", first_turns(data.tau))
     };
-    table.notes.push(format!("{ratio_text}; interval by bootstrap (seed {}). {PICKED}", data.seed));
+    let mut note = format!("{ratio_text}; interval by bootstrap (seed {}).", data.seed);
+    if data.has_picked() {
+        note = format!("{note} {PICKED}");
+    }
+    table.notes.push(note);
     table
 }
 
@@ -248,11 +256,9 @@ mod tests {
         assert_eq!(shown(None, None), " (no interval: one scenario, or all alike)");
     }
 
-    #[test]
-    fn a_ratio_has_its_interval() {
-        let estimate = Estimate { value: 6.0, ci_low: Some(2.5), ci_high: Some(9.0), p: None };
-        let spread = |ratio| Some(HarnessSpread { best: 0, worst: 1, ratio });
-        let data = Matrix {
+    /// Two harnesses and two models.
+    fn two_by_two(spread: Vec<Option<HarnessSpread>>) -> Matrix {
+        Matrix {
             benchmark: ("b".into(), "B".into()),
             benchmarks: Vec::new(),
             of_one_turn: false,
@@ -262,13 +268,36 @@ mod tests {
             harnesses: vec![line("opencode"), line("codex")],
             models: vec![line("m"), line("n")],
             cells: vec![None; 4],
-            spread: vec![spread(Some(estimate)), spread(None)],
+            spread,
             not_comparable: Vec::new(),
             published: Vec::new(),
             cautions: Vec::new(),
             policy: "default".into(),
             seed: 0,
-        };
+        }
+    }
+
+    /// One harness stood as the best and as the worst.
+    #[test]
+    fn none_is_best_where_all_are_equal() {
+        let estimate = Estimate { value: 1.0, ci_low: Some(1.0), ci_high: Some(1.0), p: None };
+        let tied = HarnessSpread { best: 0, worst: 0, ratio: Some(estimate) };
+        let printed = super::spread(&two_by_two(vec![Some(tied.clone()), None])).to_markdown();
+        let row = "| m | all equal | all equal | all equal | all equal | no |";
+        assert!(printed.contains(row), "{printed}");
+        assert!(!printed.contains("opencode"), "{printed}");
+        // "Best and worst are picked after looking" stood under a table in which none is.
+        assert!(!printed.contains(PICKED), "{printed}");
+        let apart = HarnessSpread { best: 0, worst: 1, ratio: Some(estimate) };
+        let printed = super::spread(&two_by_two(vec![Some(tied), Some(apart)])).to_markdown();
+        assert!(printed.contains(PICKED), "{printed}");
+    }
+
+    #[test]
+    fn a_ratio_has_its_interval() {
+        let estimate = Estimate { value: 6.0, ci_low: Some(2.5), ci_high: Some(9.0), p: None };
+        let spread = |ratio| Some(HarnessSpread { best: 0, worst: 1, ratio });
+        let data = two_by_two(vec![spread(Some(estimate)), spread(None)]);
         let notes = cells(&data).notes;
         let wanted = "m: opencode lasts 6.00 times as long as codex (95 % CI 2.50 to 9.00).".to_owned();
         assert!(notes.contains(&wanted), "{notes:?}");

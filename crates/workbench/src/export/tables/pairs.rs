@@ -4,7 +4,7 @@ use figures::table::{Column, Table, known, maybe};
 use model::counted;
 
 use super::comparison::ends;
-use super::{ScenarioNames, for_machines_if, name, parts, scenario_columns};
+use super::{ScenarioNames, first_turns, for_machines_if, name, parts, scenario_columns};
 use crate::api::{ApiError, ComparedMember, Comparison};
 use crate::compare::{in_common, shorter};
 
@@ -14,8 +14,10 @@ pub(super) fn pairs(data: &Comparison) -> Table {
     let [drawn_low, drawn_high] = Column::interval_by("difference_bootstrap_", "bootstrap", 2);
     let [ratio_low, ratio_high] = Column::interval("ratio_", 2);
     let [paired_low, paired_high] = Column::interval("paired_", 2);
-    let holm_heading =
-        data.holm_pairs().map_or_else(|| "p (Holm)".to_owned(), |pairs| format!("p (Holm over {pairs})"));
+    // As the figures name it.
+    let holm_heading = data
+        .holm_pairs()
+        .map_or_else(|| "p (log-rank, Holm)".to_owned(), |pairs| format!("p (log-rank, Holm over {pairs})"));
     let one = data.of_one_turn;
     let [rate_low, rate_high] = Column::interval("pass_rate_difference_", 3);
     let unit = if one { "task" } else { "scenario" };
@@ -25,7 +27,7 @@ pub(super) fn pairs(data: &Comparison) -> Table {
         rate_high,
     ];
     let means = vec![Column::number("difference", "Difference", 2).unit("turns").missing("n/a"), low, high];
-    let p_of_means = vec![Column::p("difference_p", "p")];
+    let p_of_means = vec![Column::p("difference_p", "p (difference)")];
     let paired_heading = if one { "Paired difference of pass rates" } else { "Paired difference" };
     let paired_mean = Column::number("paired_mean", paired_heading, if one { 3 } else { 2 }).missing("n/a");
     let mut columns = vec![Column::text("a", "Run"), Column::text("b", "Against")];
@@ -39,7 +41,7 @@ pub(super) fn pairs(data: &Comparison) -> Table {
         ratio_high,
         Column::number("logrank_chi2", "Log-rank χ²", 2).missing("n/a"),
         Column::integer("logrank_df", "df").missing("n/a"),
-        Column::p("logrank_p", "p"),
+        Column::p("logrank_p", "p (log-rank)"),
         Column::p("logrank_p_holm", &holm_heading),
         Column::p("logrank_p_permutation", "p (permutation)"),
         Column::p("logrank_p_stratified", &format!("p (stratified by {unit})")),
@@ -98,7 +100,7 @@ pub(super) fn pairs(data: &Comparison) -> Table {
     } else {
         format!(
             "Differences and ratios of mean stamina are run against reference over {}",
-            counted(data.tau.into(), "turn")
+            first_turns(data.tau)
         )
     };
     table.notes.push(format!(
@@ -110,6 +112,11 @@ pub(super) fn pairs(data: &Comparison) -> Table {
         let repeats_of = if one { "trials of a task" } else { "episodes of a scenario" };
         table.notes.push(format!(
             "Where a run has several {repeats_of} they are alike: intervals of differences and ratios and the log-rank test are clustered."
+        ));
+    }
+    if data.pairs.iter().any(|pair| pair.paired.as_ref().is_some_and(|paired| paired.n > 1)) {
+        table.notes.push(format!(
+            "Differences and ratios are unpaired; on shared {unit}s the paired difference is the one to read first."
         ));
     }
     table.notes.extend(shorter(data));

@@ -96,7 +96,7 @@ pub(super) fn mutants(workbench: &Workbench, job: &JobRef) -> Result<Table, ApiE
         Column::text("operator", "Operator"),
         Column::integer("mutants", "Mutants"),
         Column::integer("noticed", "Noticed"),
-        Column::number("rate", "Rate", 3).missing("n/a"),
+        Column::share("rate", "Rate").missing("n/a"),
     ];
     let mut table = Table::new("mutants", "Mutants by operator", columns);
     for (operator, tried, noticed) in &found.operators {

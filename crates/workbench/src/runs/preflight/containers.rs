@@ -171,13 +171,13 @@ enum ProgramAnswer {
 /// Whether the harness of a run can be called in an image of somebody's own: asked once for each, because a container has to be
 /// made for it.
 async fn runs_its_harness(settings: &RunSettings, engine: &Engine, image: &str, id: &str) -> ProgramAnswer {
-    static ASKED: Mutex<BTreeMap<(String, Vec<String>), ProgramAnswer>> = Mutex::new(BTreeMap::new());
+    static ANSWERS: Mutex<BTreeMap<(String, Vec<String>), ProgramAnswer>> = Mutex::new(BTreeMap::new());
     let Ok(harness) = harness_of(settings) else { return ProgramAnswer::Well };
     if sandbox::recipe(image).is_some() || harness.probe.is_empty() {
         return ProgramAnswer::Well;
     }
     let key = (id.to_owned(), harness.probe.clone());
-    if let Some(known) = model::lock(&ASKED).get(&key) {
+    if let Some(known) = model::lock(&ANSWERS).get(&key) {
         return known.clone();
     }
     let answered = match engine.try_command(image, &harness.probe).await {
@@ -186,7 +186,7 @@ async fn runs_its_harness(settings: &RunSettings, engine: &Engine, image: &str, 
         Ok((_, output)) => ProgramAnswer::Oddly(output),
         Err(error) => return ProgramAnswer::Unknown(error.to_string()),
     };
-    model::lock(&ASKED).insert(key, answered.clone());
+    model::lock(&ANSWERS).insert(key, answered.clone());
     answered
 }
 

@@ -38,8 +38,8 @@ fn entity(
         EntityChange::AddEntity { entity } => {
             let key = &entity.key;
             let mut out = json!({
-                "entity": new.many(key),
-                "one": new.one(key),
+                "entity": new.plural(key),
+                "one": new.singular(key),
                 "about": entity.about,
                 "path": after.collection_path(new.entity(key)),
                 "fields": entity.fields.iter().map(|field| new.field(key, &field.key)).collect::<Value>(),
@@ -52,17 +52,17 @@ fn entity(
             }
             out
         }
-        EntityChange::RemoveEntity { entity } => json!({"entity": old.many(entity)}),
+        EntityChange::RemoveEntity { entity } => json!({"entity": old.plural(entity)}),
         EntityChange::RenameEntity { entity, .. } => json!({
-            "entity": old.many(entity),
-            "one": new.one(entity),
-            "many": new.many(entity),
+            "entity": old.plural(entity),
+            "one": new.singular(entity),
+            "many": new.plural(entity),
             "old": before.collection_path(old.entity(entity)),
             "new": after.collection_path(new.entity(entity)),
         }),
         EntityChange::SetSoftDelete { entity, on } => {
             let kind = if *on { "soft_delete_on" } else { "soft_delete_off" };
-            json!({"change": kind, "entity": new.many(entity)})
+            json!({"change": kind, "entity": new.plural(entity)})
         }
     }
 }
@@ -74,10 +74,10 @@ fn field(old: &SchemaNames<'_>, new: &SchemaNames<'_>, change: &FieldChange) -> 
         | FieldChange::AddComputed { .. }
         | FieldChange::ChangeComputed { .. } => in_field(new, change.keys()),
         FieldChange::RemoveField { entity, field } | FieldChange::RemoveReference { entity, field } => {
-            json!({"entity": old.many(entity), "field": old.name(entity, field)})
+            json!({"entity": old.plural(entity), "field": old.name(entity, field)})
         }
         FieldChange::RenameField { entity, field, .. } => json!({
-            "entity": old.many(entity),
+            "entity": old.plural(entity),
             "old": old.name(entity, field),
             "new": new.name(entity, field),
         }),
@@ -92,7 +92,7 @@ fn field(old: &SchemaNames<'_>, new: &SchemaNames<'_>, change: &FieldChange) -> 
             out
         }
         FieldChange::RenameEnumValue { entity, field, value, to } => json!({
-            "entity": new.many(entity),
+            "entity": new.plural(entity),
             "field": new.name(entity, field),
             "old": value,
             "new": to,
@@ -131,31 +131,31 @@ fn constraint(old: &SchemaNames<'_>, new: &SchemaNames<'_>, change: &ConstraintC
 fn action(old: &SchemaNames<'_>, new: &SchemaNames<'_>, change: &ActionChange) -> Value {
     match change {
         ActionChange::AddAction { entity, action } => json!({
-            "entity": new.many(entity),
+            "entity": new.plural(entity),
             "verb": new.verb(entity, &action.key),
             "action": new.action(entity, new.action_of(entity, &action.key)),
         }),
         ActionChange::RemoveAction { entity, action } => {
-            json!({"entity": old.many(entity), "verb": old.verb(entity, action)})
+            json!({"entity": old.plural(entity), "verb": old.verb(entity, action)})
         }
         ActionChange::RenameAction { entity, action, .. } => json!({
-            "entity": old.many(entity),
+            "entity": old.plural(entity),
             "old": old.verb(entity, action),
             "new": new.verb(entity, action),
             "path": new.route(entity, new.action_of(entity, action))["path"],
         }),
         ActionChange::AddGuard { entity, action, guard } => json!({
-            "entity": new.many(entity),
+            "entity": new.plural(entity),
             "verb": new.verb(entity, action),
             "condition": new.condition(entity, &guard.condition),
         }),
         ActionChange::RemoveGuard { entity, action, guard } => json!({
-            "entity": new.many(entity),
+            "entity": new.plural(entity),
             "verb": new.verb(entity, action),
             "condition": old.condition(entity, guard_of(old, entity, action, guard)),
         }),
         ActionChange::ChangeGuard { entity, action, guard, condition } => json!({
-            "entity": new.many(entity),
+            "entity": new.plural(entity),
             "verb": new.verb(entity, action),
             "condition": new.condition(entity, condition),
             "old": old.condition(entity, guard_of(old, entity, action, guard)),
@@ -163,7 +163,7 @@ fn action(old: &SchemaNames<'_>, new: &SchemaNames<'_>, change: &ActionChange) -
         ActionChange::AddEffect { entity, action, effect, param } => {
             let owner = new.action_of(entity, action);
             let mut out = json!({
-                "entity": new.many(entity),
+                "entity": new.plural(entity),
                 "verb": new.verb(entity, action),
                 "effect": new.effect(entity, owner, effect),
             });
@@ -178,16 +178,16 @@ fn action(old: &SchemaNames<'_>, new: &SchemaNames<'_>, change: &ActionChange) -
                     format!("changes `{}`", old.name(entity, field))
                 }
                 Effect::Create { entity: other, .. } => {
-                    format!("creates {}", crate::text::words::with_article(&old.one(other)))
+                    format!("creates {}", crate::text::words::with_article(&old.singular(other)))
                 }
             };
             let verb = new.verb(entity, action);
-            json!({"entity": new.many(entity), "verb": verb, "effect": effect})
+            json!({"entity": new.plural(entity), "verb": verb, "effect": effect})
         }
         ActionChange::ChangeEffect { entity, action, index, .. } => {
             let (was, is) = (old.action_of(entity, action), new.action_of(entity, action));
             let mut out = json!({
-                "entity": new.many(entity),
+                "entity": new.plural(entity),
                 "verb": new.verb(entity, action),
                 "effect": new.effect(entity, is, &is.effects[*index]),
                 "old": old.effect(entity, was, &was.effects[*index]),
@@ -236,18 +236,18 @@ fn analytic(before: &Schema, after: &Schema, new: &SchemaNames<'_>, change: &Ana
 fn list(old: &SchemaNames<'_>, new: &SchemaNames<'_>, change: &ListChange) -> Value {
     match change {
         ListChange::AddFilter { entity, filter } => {
-            json!({"entity": new.many(entity), "filter": new.filter(entity, filter)})
+            json!({"entity": new.plural(entity), "filter": new.filter(entity, filter)})
         }
         ListChange::RemoveFilter { entity, filter } => {
-            json!({"entity": old.many(entity), "param": old.param(entity, filter)})
+            json!({"entity": old.plural(entity), "param": old.param(entity, filter)})
         }
         ListChange::AddSort { entity, field } | ListChange::RemoveSort { entity, field } => json!({
-            "entity": new.many(entity),
+            "entity": new.plural(entity),
             "field": new.name(entity, field),
             "lists": new.lists(entity),
         }),
         ListChange::ChangeDefaultSort { entity, .. } => json!({
-            "entity": new.many(entity),
+            "entity": new.plural(entity),
             "lists": new.lists(entity),
             "order": new.order(entity),
         }),
@@ -315,10 +315,10 @@ fn convention(before: &Schema, after: &Schema, change: &ConventionChange) -> Val
 }
 
 fn in_field(new: &SchemaNames<'_>, (entity, field): (&str, &str)) -> Value {
-    json!({"entity": new.many(entity), "field": new.field(entity, field)})
+    json!({"entity": new.plural(entity), "field": new.field(entity, field)})
 }
 
 fn guard_of<'a>(old: &SchemaNames<'a>, entity: &str, action: &str, guard: &str) -> &'a Condition {
     let guards = &old.action_of(entity, action).guards;
-    &guards.iter().find(|one| one.key == guard).unwrap().condition
+    &guards.iter().find(|candidate| candidate.key == guard).unwrap().condition
 }

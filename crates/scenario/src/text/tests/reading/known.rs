@@ -20,7 +20,7 @@ impl KnownEntities {
         for line in specification.lines() {
             if let Some(text) = line.strip_prefix("### ") {
                 heading = text;
-            } else if let Some((one, _, path)) = about(line) {
+            } else if let Some((one, _, path)) = split_description(line) {
                 let many = heading.chars().next().into_iter().flat_map(char::to_lowercase);
                 let many = many.chain(heading.chars().skip(1)).collect();
                 entities.push(Entity { one: one.to_owned(), many, path: path.to_owned() });
@@ -29,7 +29,7 @@ impl KnownEntities {
         Self(entities)
     }
 
-    pub(super) fn at(&self, path: &str) -> ReadResult<&Entity> {
+    pub(super) fn entity_at(&self, path: &str) -> ReadResult<&Entity> {
         self.0.iter().find(|entity| entity.path == path).ok_or_else(|| format!("no entity at {path}"))
     }
 
@@ -71,7 +71,7 @@ impl KnownEntities {
 }
 
 /// Singular, what it is, and path of an entity.
-pub(super) fn about(text: &str) -> Option<(&str, &str, &str)> {
+pub(super) fn split_description(text: &str) -> Option<(&str, &str, &str)> {
     let (definition, rest) = text.split_once(". The collection is at `")?;
     let (path, rest) = rest.split_once("`, a single record at `")?;
     let definition = definition.strip_prefix("A ").or_else(|| definition.strip_prefix("An "))?;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::clauses::{self, ReadResult, Scan};
 use super::kinds::{has, kind};
-use super::known::{KnownEntities, about};
+use super::known::{KnownEntities, split_description};
 use super::request_parts::{Parts, parts, sentences};
 
 /// The change that a request asks for. `body` is a paragraph and the list below it.
@@ -68,7 +68,7 @@ fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) 
             out["field"] = field()?;
         }
         "nest" | "unnest" => {
-            out["path"] = json!(parts.literals.iter().find(|one| one.contains("/{id}/")));
+            out["path"] = json!(parts.literals.iter().find(|literal| literal.contains("/{id}/")));
             out["field"] = field()?;
         }
         "retype_field" => {
@@ -79,11 +79,13 @@ fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) 
             }
             let word = out["field"]["kind"]["type"].as_str().unwrap_or_default().to_owned();
             let mut remaining = parts.masked.clone();
-            for one in ["list of strings", "string", "integer", "number", "boolean", "date-time", "enum"] {
-                if remaining.contains(one) && one != word {
-                    out["old"] = json!(one);
+            for candidate in
+                ["list of strings", "string", "integer", "number", "boolean", "date-time", "enum"]
+            {
+                if remaining.contains(candidate) && candidate != word {
+                    out["old"] = json!(candidate);
                 }
-                remaining = remaining.replace(one, "");
+                remaining = remaining.replace(candidate, "");
             }
         }
         "add_field" | "add_reference" | "tighten" | "loosen" | "require" | "make_optional" | "allow_null"
@@ -104,7 +106,7 @@ fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) 
         "rename_action" => {
             let (old, new) = renamed(0)?;
             (out["old"], out["new"]) = (json!(old), json!(new));
-            out["path"] = json!(parts.literals.iter().find_map(|one| one.strip_prefix("POST ")));
+            out["path"] = json!(parts.literals.iter().find_map(|literal| literal.strip_prefix("POST ")));
         }
         "add_guard" | "change_guard" => {
             let (verb, holds) = clauses::guard(clause()?)?;
@@ -120,7 +122,7 @@ fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) 
             let removed = parts
                 .consequences
                 .iter()
-                .find(|one| one.contains("; where this does not hold"))
+                .find(|sentence| sentence.contains("; where this does not hold"))
                 .ok_or("which?")?;
             let mut scan = Scan(removed);
             out["verb"] = json!(scan.literal()?);
@@ -142,8 +144,10 @@ fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) 
             }
         }
         "remove_effect" => {
-            let removed =
-                parts.consequences.iter().find(|one| has(one, " no longer changes | no longer creates "));
+            let removed = parts
+                .consequences
+                .iter()
+                .find(|sentence| has(sentence, " no longer changes | no longer creates "));
             let removed = removed.ok_or("which?")?;
             let mut scan = Scan(removed);
             out["verb"] = json!(scan.literal()?);
@@ -158,11 +162,11 @@ fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) 
         | "set_analytic_filter"
         | "drop_analytic_filter" => {
             out["analytic"] = clauses::analytic(clause()?)?;
-            let path = parts.literals.iter().find(|one| one.contains("/analytics/"));
+            let path = parts.literals.iter().find(|literal| literal.contains("/analytics/"));
             if kind != "add_analytic" && path.is_none_or(|path| out["analytic"]["path"] != **path) {
                 return Err("another path".to_owned());
             }
-            let parameter = parts.literals.iter().rfind(|one| !one.contains('/'));
+            let parameter = parts.literals.iter().rfind(|literal| !literal.contains('/'));
             match kind {
                 "set_analytic_filter" => out["parameter"] = json!(parameter),
                 "drop_analytic_filter" => out["old"] = json!(parameter),
@@ -220,7 +224,10 @@ fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) 
                 "*refused*",
             ];
             out["of"] = json!(
-                candidates.iter().find(|one| parts.masked.contains(*one)).map(|one| one.trim_matches('*'))
+                candidates
+                    .iter()
+                    .find(|candidate| parts.masked.contains(*candidate))
+                    .map(|candidate| candidate.trim_matches('*'))
             );
         }
         "change_list_shape" => {
@@ -369,7 +376,7 @@ fn renamed_entity(
     paths: (&str, &str),
     out: &mut Value,
 ) -> ReadResult<()> {
-    let old = known.at(paths.0)?;
+    let old = known.entity_at(paths.0)?;
     let between = |before: &str, behind: &str| {
         let (_, rest) = parts.plain.split_once(before)?;
         rest.split_once(behind).map(|(found, _)| found.to_owned())
@@ -393,7 +400,7 @@ fn renamed_entity(
 
 fn added_entity(parts: &Parts<'_>, out: &mut Value) -> ReadResult<()> {
     let (first, rest) = parts.list.split_first().ok_or("no clauses")?;
-    let (one, is, path) = about(first).ok_or("no description")?;
+    let (one, is, path) = split_description(first).ok_or("no description")?;
     if parts.literals.first() != Some(&path) {
         return Err("another path".to_owned());
     }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ir::{
     Action, Analytic, Comparison, Computed, Condition, Effect, Entity, Field, Filter, FilterOp, Kind,
-    Measure, OnDelete, Only, Operand, Schema, words,
+    Measure, OnDelete, Operand, RecordRestriction, Schema, words,
 };
 
 fn number(value: f64) -> String {
@@ -29,11 +29,11 @@ impl<'a> SchemaNames<'a> {
         self.0.entity(key).unwrap_or_else(|| panic!("no entity {key}"))
     }
 
-    pub(super) fn many(&self, key: &str) -> String {
+    pub(super) fn plural(&self, key: &str) -> String {
         words(&self.entity(key).plural)
     }
 
-    pub(super) fn one(&self, key: &str) -> String {
+    pub(super) fn singular(&self, key: &str) -> String {
         words(&self.entity(key).name)
     }
 
@@ -72,19 +72,19 @@ impl<'a> SchemaNames<'a> {
             Kind::Number { min, max } => bounds(min.map(number), max.map(number)),
             Kind::Boolean | Kind::DateTime => {}
             Kind::Enum { values } => out["values"] = json!(values),
-            Kind::Reference { entity, .. } => out["to"] = json!(self.one(entity)),
+            Kind::Reference { entity, .. } => out["to"] = json!(self.singular(entity)),
         }
         out
     }
 
     pub(super) fn rule(&self, entity: &str, field: &str, target: &str, on_delete: OnDelete) -> Value {
-        let through = json!([self.many(entity), self.name(entity, field)]);
+        let through = json!([self.plural(entity), self.name(entity, field)]);
         let key = match on_delete {
             OnDelete::Cascade => "cascade",
             OnDelete::Restrict => "conflict",
             OnDelete::SetNull => "null",
         };
-        json!({"of": self.one(target), key: through})
+        json!({"of": self.singular(target), key: through})
     }
 
     pub(super) fn path(&self, entity: &str, field: &str) -> String {
@@ -121,21 +121,21 @@ impl<'a> SchemaNames<'a> {
     }
 
     pub(super) fn computed(&self, entity: &str, computed: &Computed) -> Value {
-        let own = |key: &str| self.name(entity, key);
+        let field_name = |key: &str| self.name(entity, key);
         match computed {
             Computed::Joined { first, second, separator } => {
-                json!({"joined": [own(first), separator, own(second)]})
+                json!({"joined": [field_name(first), separator, field_name(second)]})
             }
-            Computed::Product { left, right } => json!({"product": [own(left), own(right)]}),
-            Computed::Sum { left, right } => json!({"sum": [own(left), own(right)]}),
+            Computed::Product { left, right } => json!({"product": [field_name(left), field_name(right)]}),
+            Computed::Sum { left, right } => json!({"sum": [field_name(left), field_name(right)]}),
             Computed::AtLeast { field, value } => {
-                json!({"at_least": [own(field), literal(Some(&self.field_of(entity, field).kind), value)]})
+                json!({"at_least": [field_name(field), literal(Some(&self.field_of(entity, field).kind), value)]})
             }
             Computed::CountOf { entity: other, reference } => {
-                json!({"count": [self.many(other), self.name(other, reference)]})
+                json!({"count": [self.plural(other), self.name(other, reference)]})
             }
             Computed::TotalOf { entity: other, reference, field } => {
-                json!({"total": [self.name(other, field), self.many(other), self.name(other, reference)]})
+                json!({"total": [self.name(other, field), self.plural(other), self.name(other, reference)]})
             }
         }
     }
@@ -151,7 +151,7 @@ impl<'a> SchemaNames<'a> {
                 let target = by.target().unwrap();
                 let mut out = json!({
                     "field": self.name(target, field),
-                    "one": self.one(target),
+                    "one": self.singular(target),
                     "through": self.name(entity, reference),
                     "is": comparison(&self.field_of(target, field).kind, is),
                 });
@@ -161,11 +161,11 @@ impl<'a> SchemaNames<'a> {
                 out
             }
             Condition::HasAtLeast { entity: other, reference, count } => {
-                let name = if *count == 1 { self.one(other) } else { self.many(other) };
+                let name = if *count == 1 { self.singular(other) } else { self.plural(other) };
                 json!({"has_at_least": count.to_string(), "entity": name, "through": self.name(other, reference)})
             }
             Condition::HasNone { entity: other, reference } => {
-                json!({"has_none": self.one(other), "through": self.name(other, reference)})
+                json!({"has_none": self.singular(other), "through": self.name(other, reference)})
             }
         }
     }
@@ -200,7 +200,7 @@ impl<'a> SchemaNames<'a> {
                     let kind = &self.field_of(other, &value.field).kind;
                     all.insert(self.name(other, &value.field), operand(Some(kind), &value.from));
                 }
-                json!({"do": "create", "one": self.one(other), "values": all})
+                json!({"do": "create", "one": self.singular(other), "values": all})
             }
         }
     }
@@ -225,7 +225,7 @@ impl<'a> SchemaNames<'a> {
         out
     }
 
-    pub(super) fn only(&self, entity: &str, only: &Only) -> Value {
+    pub(super) fn restriction(&self, entity: &str, only: &RecordRestriction) -> Value {
         let owner =
             only.through.as_ref().map_or(entity, |through| self.field_of(entity, through).target().unwrap());
         let equals = literal(Some(&self.field_of(owner, &only.field).kind), &only.equals);
@@ -242,7 +242,7 @@ impl<'a> SchemaNames<'a> {
         let measured = |word: &str, field: &str| json!([word, self.name(entity, field)]);
         let mut out = json!({
             "path": self.0.analytic_path(analytic),
-            "entity": self.many(entity),
+            "entity": self.plural(entity),
             "measure": match &analytic.measure {
                 Measure::Count => json!(["number"]),
                 Measure::Sum(field) => measured("sum", field),
@@ -252,7 +252,7 @@ impl<'a> SchemaNames<'a> {
             },
         });
         if let Some(only) = &analytic.only {
-            out["only"] = self.only(entity, only);
+            out["only"] = self.restriction(entity, only);
         }
         for (key, field) in [("grouped_by", &analytic.group_by), ("by", &analytic.by)] {
             if let Some(field) = field {
@@ -275,7 +275,7 @@ impl<'a> SchemaNames<'a> {
         };
         json!({
             "param": self.param(entity, filter),
-            "entity": self.many(entity),
+            "entity": self.plural(entity),
             "field": self.name(entity, &filter.field),
             "holds": holds,
         })

@@ -15,7 +15,7 @@ const ID: &str = "PID";
 /// A capability that a second container has beyond those of the first, where it shares its list of processes. The kernel lets nobody
 /// trace a process that may do more, or enter its files by `/proc/PID/root`, who cannot do the same. With this one a process may take
 /// leases on files of its own container.
-pub(super) const OUT_OF_REACH: &str = "LEASE";
+pub(super) const SECOND_CAPABILITY: &str = "LEASE";
 
 /// What a second container shares with that of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl OpenTask {
     /// this one was opened from.
     ///
     /// Errors: what the engine says; [`SandboxError::Image`] where its own program ends at once.
-    pub async fn beside(
+    pub async fn open_second(
         &self,
         task: &TaskContainer,
         image: &str,

@@ -14,7 +14,7 @@ use crate::settings::RunSettings;
 #[derive(Clone)]
 pub(crate) enum Agent {
     BuiltIn(&'static dyn Harness),
-    Own(Arc<HarnessFile>),
+    Described(Arc<HarnessFile>),
 }
 
 impl Agent {
@@ -22,7 +22,7 @@ impl Agent {
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::BuiltIn(_) => None,
-            Self::Own(harness) => Some(harness.text()),
+            Self::Described(harness) => Some(harness.text()),
         }
     }
 }
@@ -32,7 +32,7 @@ impl Deref for Agent {
     fn deref(&self) -> &Self::Target {
         match self {
             Self::BuiltIn(harness) => *harness,
-            Self::Own(harness) => &**harness,
+            Self::Described(harness) => &**harness,
         }
     }
 }
@@ -40,7 +40,7 @@ impl Deref for Agent {
 /// The harness of a file, or the one of the settings' name.
 pub(crate) fn load(settings: &RunSettings, file: Option<&Path>) -> Result<Agent, RunError> {
     Ok(match file {
-        Some(file) => Agent::Own(Arc::new(harness::load(file)?)),
+        Some(file) => Agent::Described(Arc::new(harness::load(file)?)),
         None => Agent::BuiltIn(match player::find(&settings.agent) {
             Some(player) => player,
             None => harness::find(&settings.agent)?,

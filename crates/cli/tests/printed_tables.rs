@@ -1,0 +1,103 @@
+//! Tables as a reader has them, on the shipped sample and on results: every number has its name, and none is rounded to
+//! nothing.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::app::TestHome;
+use crate::folders;
+
+fn with_the_sample() -> TestHome {
+    let home = TestHome::new();
+    home.ingest(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/sample-simulated.zip"));
+    home
+}
+
+fn with_staminabench() -> TestHome {
+    let home = TestHome::new();
+    home.ingest(&folders::fixtures().join("staminabench"));
+    home
+}
+
+/// The cells of a column of a table that is printed as Markdown.
+fn printed_column(printed: &str, heading: &str) -> Vec<String> {
+    let mut rows = printed
+        .lines()
+        .filter(|line| line.starts_with('|'))
+        .map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>());
+    let place = rows.next().and_then(|head| head.iter().position(|cell| cell == heading));
+    let place = place.unwrap_or_else(|| panic!("no {heading} in {printed}"));
+    rows.skip(1).map(|row| row[place].clone()).collect()
+}
+
+/// The agent worked for 0.47 seconds, which was printed as 0.
+#[test]
+fn seconds_that_were_measured_are_not_printed_as_nothing() {
+    let home = with_the_sample();
+    let run = "sample-simulated.codex-strong";
+    let attempts = ["table", "attempts", run, "--episode", "scenario_4", "--turn", "10"];
+    let cases = [
+        (&attempts[..], "Agent time (s)", "agent_seconds"),
+        (&["table", "spent", run][..], "Time per turn (s)", "seconds_per_turn"),
+        (&["table", "runs", run][..], "Time per turn (s)", "seconds_per_turn"),
+    ];
+    for (args, heading, name) in cases {
+        let printed = printed_column(&home.text(args), heading);
+        let table = home.json(args);
+        let rows = table["rows"].as_array().expect("rows");
+        assert!(!rows.is_empty() && printed.len() == rows.len(), "{table}");
+        for (row, shown) in rows.iter().zip(&printed) {
+            let is_some = row[name].as_f64().is_some_and(|seconds| seconds > 0.0);
+            let has_digit = shown.chars().any(|c| ('1'..='9').contains(&c));
+            assert_eq!(is_some, has_digit, "{args:?}: {shown} for {row}");
+        }
+    }
+}
+
+#[test]
+fn tables_have_one_word_for_a_cost_that_is_not_counted() {
+    let home = with_the_sample();
+    for kind in ["spent", "runs"] {
+        let printed = home.text(&["table", kind, "sample-simulated.codex-strong"]);
+        assert_eq!(printed_column(&printed, "Cost (US\\$)"), ["unknown"], "{printed}");
+        assert!(!printed.contains("no cost"), "{printed}");
+    }
+}
+
+/// Two tests had one name, and nothing named the comparison that is paired.
+#[test]
+fn every_p_has_its_name_and_unpaired_numbers_say_so() {
+    let home = with_staminabench();
+    let both = ["staminabench.own", "staminabench.nested_folders"];
+    let compared = home.text(&["compare", both[0], both[1]]);
+    assert!(compared.contains("On shared scenarios read the paired difference first."), "{compared}");
+    let printed = home.text(&["table", "pairs", both[0], both[1]]);
+    let head = printed.lines().find(|line| line.contains("| Against |")).expect("a head");
+    let named: Vec<&str> = head.split('|').map(str::trim).filter(|name| name.starts_with("p ")).collect();
+    assert_eq!(
+        named,
+        [
+            "p (difference)",
+            "p (log-rank)",
+            "p (log-rank, Holm over 1 pair)",
+            "p (permutation)",
+            "p (stratified by scenario)",
+            "p (paired t)",
+            "p (sign flip)"
+        ]
+    );
+    assert!(!head.contains("| p |"), "{head}");
+    assert!(printed.contains("Differences and ratios are unpaired; on shared scenarios"), "{printed}");
+}
+
+/// "Unknown or none" stood beside every turn that passed.
+#[test]
+fn failing_tests_of_a_turn_that_passed_are_none() {
+    let table = with_staminabench().json(&["table", "turns", "staminabench.own"]);
+    let rows = table["rows"].as_array().expect("rows");
+    let with_state = |state: &str| rows.iter().filter(|row| row["state"] == state).collect::<Vec<&Value>>();
+    let passed = with_state("passed");
+    assert!(!passed.is_empty() && passed.iter().all(|row| row["failing"] == 0), "{table}");
+    assert!(with_state("not reached").iter().all(|row| row["failing"].is_null()), "{table}");
+}
