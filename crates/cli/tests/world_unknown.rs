@@ -61,7 +61,10 @@ fn where_nobody_was_at_risk_nothing_is_known_in_any_command() {
     for kind in ["runs", "matrix", "sensitivity"] {
         let table = library.json(&["table", kind, id]);
         let rows = table["rows"].as_array().expect("rows");
-        assert!(!rows.is_empty() && rows.iter().all(|row| row["tau"].is_null() == row["mean_stamina"].is_null()), "{kind}: {table}");
+        assert!(
+            !rows.is_empty() && rows.iter().all(|row| row["tau"].is_null() == row["mean_stamina"].is_null()),
+            "{kind}: {table}"
+        );
     }
     assert!(library.json(&["table", "library"])["rows"][0]["tau"].is_null());
     for args in [&["compare", id][..], &["matrix", id]] {
