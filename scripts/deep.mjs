@@ -1,4 +1,4 @@
-// `npm run test:deep`: what `npm test` has no time for. It gates nothing; it is run in the background before a larger piece of
+// `npm run test:deep`: what `npm test` has no time for. No check depends on it; it is run in the background before a larger piece of
 // work is called done, and its last result stands in docs/testing.md.
 //
 // Random seeds, twenty times the cases of each property, 400 kills, every mutant of a pack, generated servers and suites of
@@ -23,11 +23,11 @@ import { IMAGES } from "./lib/harness-words.mjs";
 import { duration, inRoot, output, root, runLogged, runOrStop, stop, targetDir } from "./lib/process.mjs";
 import { setup } from "./setup.mjs";
 
-/** proptest's own number is 256; properties that are dear take a share of it. */
+/** proptest's own number is 256; slow properties use a fraction of it. */
 const CASES = 20 * 256;
 const KILLS = 400;
 const HARNESSES = Object.keys(IMAGES).map((word) => word.toLowerCase());
-/** A program of these tests would sweep away what tests in containers leave. */
+/** A program of these tests would remove what tests in containers leave. */
 const NO_ENGINE = { DOCKER_HOST: "unix:///nowhere/stamina-check.sock" };
 /** A release build is not linted, as in the other scripts: what they have compiled is not compiled again. */
 const PLAIN = { RUSTC_WORKSPACE_WRAPPER: "" };

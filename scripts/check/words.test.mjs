@@ -29,6 +29,13 @@ test("pronouns, bare verbs and bare prepositions are no names", () => {
   assert.deepEqual(found("let found = list.is_empty().then(|| 1);"), []);
 });
 
+test("words within snake case are found, in names of tests and questions they are not", () => {
+  assert.deepEqual(found("let said_tokens = 1;"), ["said_"]);
+  assert.deepEqual(found("let total = as_told + 1;"), ["_told"]);
+  assert.deepEqual(found("run.in_play(); call.blamed = None;"), ["in_play"]);
+  assert.deepEqual(found("fn a_caveat_is_said_once() {} let untold_usage = !is_told;"), []);
+});
+
 test("keys, options and code in comments are no words", () => {
   assert.deepEqual(found('args(["--grey", "oracle.mischief.stall=1"]) // `cancelled`'), []);
   assert.deepEqual(found('let label = "grey";'), ["grey"]);

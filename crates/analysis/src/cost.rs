@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ROUNDING;
+
 /// Cost per survived turn.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -60,14 +62,13 @@ pub fn cost_per_turn(episodes: &[(Option<f64>, u32)]) -> CostPerTurn {
 }
 
 /// Which (cost, stamina) are on the Pareto front: no other point has at least their stamina for at most their cost and is
-/// better in one of the two. Equal points are both on it. A point that is not finite is not.
+/// better in one of the two. Equal points are both on it, also if they differ by rounding. A point that is not finite is not.
 pub fn pareto(points: &[(f64, f64)]) -> Vec<bool> {
     let finite = |p: &(f64, f64)| p.0.is_finite() && p.1.is_finite();
-    points
-        .iter()
-        .map(|p| {
-            finite(p)
-                && !points.iter().any(|q| finite(q) && q.0 <= p.0 && q.1 >= p.1 && (q.0 < p.0 || q.1 > p.1))
-        })
-        .collect()
+    let is_above = |a: f64, b: f64| a - b > ROUNDING * a.abs().max(b.abs());
+    let beats = |q: &(f64, f64), p: &(f64, f64)| {
+        let is_worse = is_above(q.0, p.0) || is_above(p.1, q.1);
+        !is_worse && (is_above(p.0, q.0) || is_above(q.1, p.1))
+    };
+    points.iter().map(|p| finite(p) && !points.iter().any(|q| finite(q) && beats(q, p))).collect()
 }

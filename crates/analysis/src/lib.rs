@@ -33,3 +33,6 @@ mod tail_probabilities;
 
 /// 97.5 % quantile of the standard normal distribution: half the width of a 95 % interval in standard errors.
 pub const Z_95: f64 = 1.959_963_984_540_054;
+
+/// Equal means differ by up to this share of them: 0.8 · 0.75 is not 0.6 in floating point.
+const ROUNDING: f64 = 1e-9;

@@ -4,13 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::ROUNDING;
 use crate::bootstrap::{BootstrapEstimate, Resampling, bootstrap_ratio};
 use crate::clusters::{InScenario, observations};
 use crate::difference::{ShortestRuns, common_tau, shortest};
 use crate::survival::{MAX_TURNS, Observation, StaminaSummary, anyone_at_risk, summarize_over};
-
-/// Equal means differ by up to this share of them: 0.8 · 0.75 is not 0.6 in floating point.
-const ROUNDING: f64 = 1e-9;
 
 /// A run of the matrix.
 #[derive(Debug, Clone, Copy)]

@@ -307,6 +307,8 @@ fn cost_per_survived_turn_is_known_only_when_all_costs_are() {
 fn the_front_keeps_equals_and_drops_what_is_not_a_number() {
     let points = [(1.0, 5.0), (1.0, 5.0), (2.0, 5.0), (3.0, 9.0), (f64::NAN, 99.0), (0.5, f64::INFINITY)];
     assert_eq!(pareto(&points), [true, true, false, true, false, false]);
+    // Equal means by another path: one of them stood behind the front.
+    assert_eq!(pareto(&[(1.0, 0.8 * 0.75), (1.0, 0.6), (0.1 + 0.2, 0.5), (0.3, 0.5)]), [true; 4]);
 }
 
 #[test]

@@ -309,15 +309,17 @@ fn a_job_in_two_sources_is_whole_where_its_runs_are_taken_together() {
         // What is in neither of them is missing once.
         std::fs::remove_dir_all(one.join(trials[0].name())).expect("removed");
         library.ingest(&library.path("one"));
-        let named = if has_lock { (vec!["a".to_owned()], json!(0)) } else { (vec![], json!(1)) };
-        for run in library.run_ids() {
-            // Where no lock names the trials, those of both tasks and attempts do.
-            let missing = missing(&library, &run);
-            assert!(missing == named || missing == (vec!["a".to_owned()], json!(0)), "{missing:?}");
+        let runs = planned(&library);
+        for (run, ..) in &runs {
+            // Where no lock names the trials, the other source does, in which each task has one.
+            assert_eq!(missing(&library, run), (vec!["a".to_owned()], json!(0)), "{run}, lock: {has_lock}");
         }
         let doubts = &library.json(&["matrix"])["cells"][0]["doubts"];
         assert!(doubts.to_string().matches(" of 6 trials").count() == 1, "{doubts}");
-        assert!(doubts.to_string().contains("5 of 6 trials of "), "{doubts}");
+        // It is missing of both runs together: the first alone has 2 of 6.
+        let both = [(&runs[0].0, &runs[1].0), (&runs[1].0, &runs[0].0)]
+            .map(|(a, b)| format!("5 of 6 trials of {a} and {b} (one job)"));
+        assert!(both.iter().any(|doubt| doubts.to_string().contains(doubt)), "{doubts}");
         // A trial that lies in both is there once.
         trials[1].write(&one, "the-job", 1.0, true);
         library.ingest(&library.path("one"));
@@ -446,6 +448,13 @@ fn parts_of_a_job_are_no_different_scenarios_in_the_matrix() {
     assert!(!matrix["cautions"].to_string().contains("not comparable"), "{matrix}");
     let failures = library.json(&["failures"]);
     assert_eq!(failures["not_comparable"], json!([]), "{failures}");
+
+    // Neither source has a trial of each task; both together name what is missing.
+    std::fs::remove_dir_all(other.join(Trial::new("agent-a", "b", 2).name())).expect("removed");
+    library.ingest(&library.path("other"));
+    for run in library.run_ids() {
+        assert_eq!(missing(&library, &run), (vec!["b".to_owned()], json!(0)), "{run}");
+    }
 }
 
 /// The score of a group is over the trials that count, as its pass rate is: of a trial in two sources one, of a withdrawn one none.

@@ -82,7 +82,15 @@ fn figures_stand_in_three_columns_with_means() {
     let running = all["running"].as_array().expect("steps");
     assert_eq!(running[0]["at_risk"], 6);
     assert!((running[2]["share"].as_f64().expect("a share") - 0.8).abs() < 1e-12, "{running:?}");
+    // The record of one of 14 turns is cut off before it says how it ended; the other one completed there.
+    assert_eq!((&running[13]["step"], &running[13]["at_risk"]), (&14.into(), &2.into()));
+    assert!((running[13]["share"].as_f64().expect("a share") - 0.2).abs() < 1e-12, "{running:?}");
     assert_eq!(means["compat"]["comprehension"]["n"], 5, "two lines are cut off");
+    assert_eq!((&means["differ"], &means["differ_of"]), (&1.into(), &5.into()));
+    // Of six scenarios both are known, of a seventh only comprehension.
+    let balance = &means["imported"]["balance"];
+    assert_eq!(balance["n"], 6);
+    assert!((balance["mean"].as_f64().expect("a mean") - 0.677_605_898_674_573_4).abs() < 1e-12, "{balance}");
     let value = |s: &Value| s["compat"]["comprehension"].as_f64();
     let counted: Vec<f64> = sessions.iter().filter(|s| s["counts"] == true).filter_map(value).collect();
     let mean = counted.iter().sum::<f64>() / counted.len() as f64;
@@ -99,8 +107,10 @@ fn figures_stand_in_three_columns_with_means() {
     // Each mean says of how many of the 7 scenarios it is, where it is of fewer.
     assert!(message.contains("0.671 (0.617–0.724), known for 6"), "{message}");
     assert!(message.contains("0.675 (0.606–0.744), known for 5"), "{message}");
+    assert!(message.contains("In 1 of 5 sessions an imported figure is another"), "{message}");
     let never = library.text(&["locobench", &run_of(&library, "gpt-4.1")]);
     assert!(never.contains("2 of 2 sessions never started"), "{never}");
+    assert!(never.contains("the share of sessions still running leaves it out"), "{never}");
     assert!(never.contains("A session that does nothing scores .780 / .650"), "{never}");
 }
 

@@ -120,6 +120,36 @@ fn a_table_with_other_names_is_named_with_what_to_write_and_remembered() {
     assert_eq!(answer(&home, &["ingest", path])["sources"][0]["attempts"], 3);
 }
 
+/// Names are compared without case, and with every other sign as `_`.
+#[test]
+fn a_column_is_mapped_by_its_name_however_it_is_written() {
+    let home = TestHome::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("rounds.csv");
+    let row = "e1,codex,gpt,s1,1,1,yes\n";
+    fs::write(&path, format!("Run,Agent,Model,Task,Round,Try No,Passed\n{row}")).expect("written");
+    let path = path.to_str().expect("UTF-8");
+    let read = answer(&home, &["ingest", path, "--map", "turn=round", "--map", "attempt=try_no"]);
+    assert_eq!(
+        (&read["sources"][0]["format"], &read["sources"][0]["attempts"]),
+        (&json!("table"), &json!(1))
+    );
+    // Of two that are alike, the one that is called so; a name of neither says nothing.
+    let two = folder.path().join("two.csv");
+    fs::write(&two, "run,agent,model,task,Round,ROUND,attempt,passed\ne2,codex,other,s1,7,1,1,yes\n")
+        .expect("written");
+    let two = two.to_str().expect("UTF-8");
+    let output = home.stamina(&["ingest", two, "--map", "turn=round"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = text(&output.stderr);
+    assert!(message.contains("No table there has the columns round"), "{message}");
+    answer(&home, &["ingest", two, "--map", "turn=ROUND"]);
+    let runs = home.json(&["runs"]);
+    let of_two = runs.as_array().expect("runs").iter().find(|run| run["model"] == "other").expect("the run");
+    let shown = home.json(&["show", of_two["id"].as_str().expect("an id")]);
+    assert_eq!(shown["episodes"][0]["turns"].as_array().map(Vec::len), Some(1), "{shown}");
+}
+
 /// An importer of others is run where a user says so, and never by itself.
 #[test]
 // docs/security.md: An importer of others

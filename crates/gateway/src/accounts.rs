@@ -37,7 +37,7 @@ impl Running {
     }
 
     /// A request has finished: its time is spent now.
-    fn settle(&mut self, seconds: f64) {
+    fn request_finished(&mut self, seconds: f64) {
         self.seconds = (self.seconds - seconds).max(0.0);
     }
 
@@ -94,7 +94,7 @@ impl Account {
 
     fn add(&mut self, cost: &RequestCost, price: Option<&Price>) {
         let usd = cost.usd(price);
-        self.running.settle(cost.machine_seconds);
+        self.running.request_finished(cost.machine_seconds);
         self.spent.requests = self.spent.requests.saturating_add(u64::from(cost.answered));
         self.spent.tokens = self.spent.tokens.plus(cost.tally.tokens);
         self.spent.known_usd += usd.unwrap_or(0.0);
@@ -349,7 +349,7 @@ mod tests {
 
         let usd = |usd| Budget { usd: Some(usd), ..Budget::default() };
         // A cent a second.
-        let price = Some(Price::of_machine(36.0));
+        let price = Some(Price::per_machine_hour(36.0));
         let budgets = Budgets { episode: usd(0.5), run: usd(0.9), ..Budgets::default() };
         let mut accounts = Accounts::new(budgets, price, Spent::default(), BTreeMap::new());
         let (mut first_account, mut second_account) = (Account::default(), Account::default());

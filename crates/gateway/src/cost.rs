@@ -35,7 +35,7 @@ impl RequestCost {
     pub(crate) fn usd(&self, price: Option<&Price>) -> Option<f64> {
         match price?.per_hour {
             Some(per_hour) => self.was_sent.then_some(self.machine_seconds / 3600.0 * per_hour),
-            None => price?.of_tokens(&self.tally.tokens, self.tally.written).filter(|_| self.accepted),
+            None => price?.cost_of_tokens(&self.tally.tokens, self.tally.written).filter(|_| self.accepted),
         }
     }
 
@@ -56,7 +56,7 @@ impl RequestCost {
             output: reported.output.or(self.fallback.output),
         };
         let sum = |tokens: Tokens| tokens.input.unwrap_or(0) + tokens.output.unwrap_or(0);
-        let usd = price.and_then(|price| price.of_tokens(&filled, self.tally.written));
+        let usd = price.and_then(|price| price.cost_of_tokens(&filled, self.tally.written));
         Guess {
             tokens: sum(filled).saturating_sub(sum(reported)),
             // Time is known without usage: of a request in flight, [`crate::accounts`] counts it.
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn an_hour_of_a_machine_costs_the_same_whatever_the_usage() {
-        let price = Price::of_machine(1.8);
+        let price = Price::per_machine_hour(1.8);
         let known = Tally {
             tokens: Tokens { input: Some(5_000), cached: None, output: Some(300) },
             ..Tally::default()

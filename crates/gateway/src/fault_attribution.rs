@@ -49,16 +49,16 @@ pub struct EndpointFault {
     /// One line.
     pub reason: String,
     /// How far it excuses the agent.
-    pub excuse: Excuse,
+    pub treatment: FaultTreatment,
 }
 
 /// How far a fault of the endpoint excuses an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Excuse {
-    /// For good: the endpoint caused it, and no agent can.
-    ForGood,
+pub enum FaultTreatment {
+    /// It is censored: the endpoint caused it, and no agent can.
+    Censored,
     /// An agent could cause it at will. So the attempt is retried a limited number of times, and then its end is the agent's.
-    Retried,
+    RetriedThenAgent,
     /// No request of the run was ever answered completely, so no agent has acted yet, and nothing is known of one.
     RunUnanswered {
         /// Whether the attempt sent a request to a model. If not, its harness may be what is broken.
@@ -152,14 +152,17 @@ impl FaultAttribution {
                     }
                 }
                 Decision::EndAsEndpoint => {
-                    let excuse = match facts.answers {
-                        Answers::NoneInRun => Excuse::RunUnanswered { was_asked: facts.was_asked },
-                        Answers::NoneInAttempt | Answers::Some => Excuse::ForGood,
+                    let treatment = match facts.answers {
+                        Answers::NoneInRun => FaultTreatment::RunUnanswered { was_asked: facts.was_asked },
+                        Answers::NoneInAttempt | Answers::Some => FaultTreatment::Censored,
                     };
-                    return Some(EndpointFault { reason: facts.reason, excuse });
+                    return Some(EndpointFault { reason: facts.reason, treatment });
                 }
                 Decision::RetryAttempt => {
-                    return Some(EndpointFault { reason: facts.reason, excuse: Excuse::Retried });
+                    return Some(EndpointFault {
+                        reason: facts.reason,
+                        treatment: FaultTreatment::RetriedThenAgent,
+                    });
                 }
                 Decision::EndAsAgent | Decision::PassOn(_) | Decision::Retry(_) => return None,
             }

@@ -62,7 +62,7 @@ pub use attempt::Attempt;
 pub use endpoint_check::{UnusableEndpoint, UsableEndpoint, check_endpoint};
 pub use error::{EndpointProblem, GatewayError};
 pub use fault_attribution::table::EndedBy;
-pub use fault_attribution::{EndpointFault, Excuse};
+pub use fault_attribution::{EndpointFault, FaultTreatment};
 pub use listing::{ListedModel, ModelList, ServerKind, list_models};
 pub use log::{LogLine, LogTotals, RequestFault, RequestStart, read_totals};
 pub use price::PriceTable;

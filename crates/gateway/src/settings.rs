@@ -52,13 +52,13 @@ pub struct Price {
 
 impl Price {
     /// The price of a machine, by the hour.
-    pub fn of_machine(per_hour: f64) -> Self {
+    pub fn per_machine_hour(per_hour: f64) -> Self {
         Self { per_hour: Some(per_hour), ..Self::default() }
     }
 
     /// US dollars of an answer with these tokens, of which `written` were written to the cache. `None` = unknown: the input or
     /// the output is, or the price is by the hour.
-    pub fn of_tokens(&self, tokens: &Tokens, written: Option<u64>) -> Option<f64> {
+    pub fn cost_of_tokens(&self, tokens: &Tokens, written: Option<u64>) -> Option<f64> {
         if self.per_hour.is_some() {
             return None;
         }
@@ -67,12 +67,12 @@ impl Price {
         let cached = tokens.cached.unwrap_or(0).min(input);
         let written = written.unwrap_or(0).min(input - cached);
         let plain = input - cached - written;
-        Some(self.of_amounts(plain as f64, cached as f64, written as f64, output as f64))
+        Some(self.cost_of_amounts(plain as f64, cached as f64, written as f64, output as f64))
     }
 
     /// US dollars of so many tokens: of input that the cache does not concern, read from the cache and written to it, and of
     /// output.
-    pub fn of_amounts(&self, plain: f64, cached: f64, written: f64, output: f64) -> f64 {
+    pub fn cost_of_amounts(&self, plain: f64, cached: f64, written: f64, output: f64) -> f64 {
         (plain * self.input
             + cached * self.cached.unwrap_or(self.input)
             + written * self.cache_write.unwrap_or(self.input)

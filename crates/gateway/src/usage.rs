@@ -424,14 +424,14 @@ struct MessagesEvent {
 
 /// Whether a choice of a chunk has more than the role of its message.
 fn has_delta(choice: &Value) -> bool {
-    let is_said = |value: &Value| match value {
+    let has_content = |value: &Value| match value {
         Value::Null => false,
         Value::String(text) => !text.is_empty(),
         Value::Array(list) => !list.is_empty(),
         _ => true,
     };
     let parts = choice.get("delta").and_then(Value::as_object);
-    parts.is_some_and(|parts| parts.iter().any(|(name, value)| name != "role" && is_said(value)))
+    parts.is_some_and(|parts| parts.iter().any(|(name, value)| name != "role" && has_content(value)))
 }
 
 fn is_filled_list(value: Option<&Value>) -> bool {

@@ -328,7 +328,7 @@ mod tests {
         let unchanged = |text: &'static str| {
             end_of(|e, r, s| {
                 work(r);
-                r.say(text);
+                r.add_text(text);
                 (s.finished, e.changed) = (true, false);
             })
         };

@@ -35,14 +35,14 @@ pub(crate) enum Program {
 impl Program {
     /// The outcome of a call.
     pub(crate) fn outcome(self, call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
-        let mut outcome = self.outcome_as_told(call, ended);
+        let mut outcome = self.outcome_with_reported_counts(call, ended);
         let is_answered = outcome.end.is_none() || outcome.steps.iter().any(|s| s.kind == StepKind::Agent);
         (outcome.usage, outcome.cost_usd) = known_usage((outcome.usage, outcome.cost_usd), is_answered);
         outcome
     }
 
     /// The outcome with the counts that the program wrote.
-    fn outcome_as_told(self, call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
+    fn outcome_with_reported_counts(self, call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
         match self {
             Self::ClaudeCode => claude_code::outcome(call, ended),
             Self::Codex => codex::outcome(call, ended),

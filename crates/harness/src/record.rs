@@ -60,7 +60,7 @@ impl Record {
     }
 
     /// Adds text of the agent.
-    pub(crate) fn say(&mut self, text: &str) {
+    pub(crate) fn add_text(&mut self, text: &str) {
         if text.is_empty() {
             return;
         }
@@ -75,7 +75,7 @@ impl Record {
     }
 
     /// Adds a message of the harness.
-    pub(crate) fn note(&mut self, text: &str) {
+    pub(crate) fn add_system_message(&mut self, text: &str) {
         self.push(StepKind::System, None);
         if let Some(step) = self.steps.last_mut().filter(|s| s.kind == StepKind::System && s.text.is_empty())
         {
@@ -84,7 +84,7 @@ impl Record {
     }
 
     /// Adds reasoning of the agent.
-    pub(crate) fn think(&mut self, text: &str) {
+    pub(crate) fn add_reasoning(&mut self, text: &str) {
         if text.trim().is_empty() {
             return;
         }
@@ -265,7 +265,7 @@ mod tests {
     fn results_are_joined_to_their_calls() {
         let mut record = Record::default();
         record.agent(None);
-        record.say("two calls");
+        record.add_text("two calls");
         record.call(Some("a"), "bash", &Value::String(r#"{"command":"ls"}"#.into()));
         record.call(Some("b"), "bash", &Value::String("{oops".into()));
         assert!(record.is_pending());

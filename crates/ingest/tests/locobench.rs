@@ -111,6 +111,9 @@ fn every_session_is_read_as_far_as_it_goes() {
             ("idle", 1, None, Some(14), None),
         ]
     );
+    // Whatever the difficulty in the name of the scenario; two records are cut off before it.
+    let limits: Vec<Option<u32>> = read.episodes[OPENAI].iter().map(|e| figures(e).max_turns).collect();
+    assert_eq!((limits[..5].to_vec(), limits[5..].to_vec()), (vec![Some(20); 5], vec![None, Some(20), None]));
     // A session that never started is scored by the program, and told apart here.
     let never: Vec<Option<bool>> =
         read.episodes["openai-gpt-4.1"].iter().map(|e| figures(e).never_started()).collect();

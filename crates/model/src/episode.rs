@@ -42,15 +42,7 @@ impl Turn {
 
     /// The state of this turn in the grid. The final attempt decides it (README of StaminaBench, "Scoring").
     pub fn state(&self) -> TurnState {
-        let Some(last) = self.attempts.last() else { return TurnState::NotReached };
-        match last.verdict {
-            Verdict::Passed if self.attempts.len() > 1 => TurnState::PassedAfterRetries,
-            Verdict::Passed => TurnState::Passed,
-            Verdict::Failed => TurnState::Failed,
-            Verdict::Error => TurnState::Error,
-            Verdict::Unfinished => TurnState::Censored,
-            Verdict::NotTested => TurnState::NotTested,
-        }
+        TurnState::from_last(self.attempts.last().map(|last| last.verdict), self.attempts.len())
     }
 }
 

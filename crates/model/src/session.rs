@@ -65,6 +65,8 @@ pub struct SessionFigures {
     pub planned_phases: Option<u32>,
     /// Turns as the program counts them, including those without an answer of the model.
     pub turns: Option<u32>,
+    /// Most turns that the scenario allows, at which the program stops; `None` = it is not recorded.
+    pub max_turns: Option<u32>,
     /// Answers of the model; `None` = the conversation is not recorded.
     pub answered: Option<u32>,
     /// Calls of tools; `None` = they are not recorded.

@@ -62,6 +62,19 @@ pub enum TurnState {
 }
 
 impl TurnState {
+    /// The state of a turn by the verdict of its final attempt (`None` = it has none) and its number of attempts.
+    pub const fn from_last(last: Option<Verdict>, attempts: usize) -> Self {
+        match last {
+            None => Self::NotReached,
+            Some(Verdict::Passed) if attempts > 1 => Self::PassedAfterRetries,
+            Some(Verdict::Passed) => Self::Passed,
+            Some(Verdict::Failed) => Self::Failed,
+            Some(Verdict::Error) => Self::Error,
+            Some(Verdict::Unfinished) => Self::Censored,
+            Some(Verdict::NotTested) => Self::NotTested,
+        }
+    }
+
     /// One letter for compact rows: `p r f e n c t`.
     pub const fn letter(self) -> char {
         match self {
@@ -93,5 +106,26 @@ impl TurnState {
     /// Whether the turn counts as passed.
     pub const fn is_passed(self) -> bool {
         matches!(self, Self::Passed | Self::PassedAfterRetries)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_final_attempt_decides_the_state_of_a_turn() {
+        for (last, attempts, state) in [
+            (None, 0, TurnState::NotReached),
+            (Some(Verdict::Passed), 1, TurnState::Passed),
+            (Some(Verdict::Passed), 2, TurnState::PassedAfterRetries),
+            (Some(Verdict::Failed), 1, TurnState::Failed),
+            (Some(Verdict::Failed), 3, TurnState::Failed),
+            (Some(Verdict::Error), 1, TurnState::Error),
+            (Some(Verdict::Unfinished), 2, TurnState::Censored),
+            (Some(Verdict::NotTested), 1, TurnState::NotTested),
+        ] {
+            assert_eq!(TurnState::from_last(last, attempts), state, "{last:?} {attempts}");
+        }
     }
 }

@@ -1,11 +1,11 @@
 //! Why the call of an agent ended: the first of a budget, the container's limits, and what the harness reports.
 
-use gateway::{EndpointFault, Excuse, Scope, StopReason};
+use gateway::{EndpointFault, FaultTreatment, Scope, StopReason};
 use model::EndReason;
 
 use crate::agent::AgentCall;
+use crate::dropped_attempt::Unrecorded;
 use crate::record::{Exception, MESSAGE, exception};
-use crate::unrecorded::Unrecorded;
 
 /// Why an agent's call did not end well; empty if it did.
 pub(crate) struct AgentEnd {
@@ -84,10 +84,10 @@ pub(crate) fn agent_end(
 /// The fault that excuses a call; `None` if the call is not excused.
 fn excused(called: &AgentCall, fault: &EndpointFault, may_retry: bool) -> Option<Unrecorded> {
     let cause = fault.reason.clone();
-    match fault.excuse {
-        Excuse::ForGood => Some(Unrecorded::Endpoint(cause)),
-        Excuse::Retried => may_retry.then_some(Unrecorded::Endpoint(cause)),
-        Excuse::RunUnanswered { was_asked } => {
+    match fault.treatment {
+        FaultTreatment::Censored => Some(Unrecorded::Endpoint(cause)),
+        FaultTreatment::RetriedThenAgent => may_retry.then_some(Unrecorded::Endpoint(cause)),
+        FaultTreatment::RunUnanswered { was_asked } => {
             let message = called.outcome.message.as_deref().map(|message| model::one_line(message, MESSAGE));
             let message = message
                 .filter(|message| !message.is_empty())
@@ -126,7 +126,7 @@ pub(crate) fn budget_spent(stop_reason: &StopReason) -> AgentEnd {
 
 /// Checks that the agent reached the gateway, while no call of the episode has worked yet. On a bridge a firewall may block
 /// it, and then the agent had no model.
-pub(crate) fn reached(called: &AgentCall) -> Result<(), Unrecorded> {
+pub(crate) fn check_reached_gateway(called: &AgentCall) -> Result<(), Unrecorded> {
     let silent = called.seen.as_ref().is_some_and(|seen| seen.records.is_empty());
     if !silent || called.outcome.end != Some(EndReason::Endpoint) {
         return Ok(());
@@ -186,12 +186,18 @@ mod tests {
     #[test]
     fn an_unreachable_gateway_is_not_attributed_to_the_agent() {
         let mut unreached = called(EndReason::Endpoint, false, None, false);
-        assert!(reached(&unreached).is_ok(), "it was asked");
+        assert!(check_reached_gateway(&unreached).is_ok(), "it was asked");
         unreached.seen = Some(gateway::AttemptSummary::default());
-        assert!(matches!(reached(&unreached), Err(Unrecorded::Containers { is_gone: false, .. })));
+        assert!(matches!(
+            check_reached_gateway(&unreached),
+            Err(Unrecorded::Containers { is_gone: false, .. })
+        ));
         unreached.outcome.end = Some(EndReason::GaveUp);
-        assert!(reached(&unreached).is_ok(), "it gave up by itself");
-        assert!(reached(&called(EndReason::Endpoint, false, None, true)).is_ok(), "there is no gateway");
+        assert!(check_reached_gateway(&unreached).is_ok(), "it gave up by itself");
+        assert!(
+            check_reached_gateway(&called(EndReason::Endpoint, false, None, true)).is_ok(),
+            "there is no gateway"
+        );
     }
 
     #[test]
@@ -204,20 +210,20 @@ mod tests {
         }
     }
 
-    fn fault(reason: &str, excuse: Excuse) -> EndpointFault {
-        EndpointFault { reason: reason.to_owned(), excuse }
+    fn fault(reason: &str, treatment: FaultTreatment) -> EndpointFault {
+        EndpointFault { reason: reason.to_owned(), treatment }
     }
 
     /// An agent can end its harness while it waits for the endpoint.
     #[test]
     fn an_end_that_an_agent_can_cause_is_excused_only_while_the_attempt_can_be_retried() {
         let mut ended = called(EndReason::KilledItself, false, None, false);
-        ended.blamed = Some(fault("429; no answer had come", Excuse::Retried));
+        ended.blamed = Some(fault("429; no answer had come", FaultTreatment::RetriedThenAgent));
         assert!(
             matches!(agent_end(&ended, None, 60, true), Err(Unrecorded::Endpoint(cause)) if cause.starts_with("429"))
         );
         assert_eq!(agent_end(&ended, None, 60, false).unwrap().reason, Some(EndReason::KilledItself));
-        ended.blamed = Some(fault("broke off", Excuse::ForGood));
+        ended.blamed = Some(fault("broke off", FaultTreatment::Censored));
         assert!(matches!(agent_end(&ended, None, 60, false), Err(Unrecorded::Endpoint(_))));
     }
 
@@ -227,7 +233,7 @@ mod tests {
         let mut ended = called(EndReason::AgentError, false, None, false);
         let mut message_of = |message: Option<&str>, was_asked| {
             ended.outcome.message = message.map(str::to_owned);
-            ended.blamed = Some(fault("it failed", Excuse::RunUnanswered { was_asked }));
+            ended.blamed = Some(fault("it failed", FaultTreatment::RunUnanswered { was_asked }));
             let Err(Unrecorded::Unanswered { cause, message, is_unasked }) =
                 agent_end(&ended, None, 60, false)
             else {
@@ -286,7 +292,7 @@ mod tests {
             outcome: Outcome { end: Some(end), message: Some("said".to_owned()), ..Outcome::default() },
             seen: (!direct).then_some(seen),
             stop_reason: None,
-            blamed: blamed.map(|reason| fault(reason, Excuse::ForGood)),
+            blamed: blamed.map(|reason| fault(reason, FaultTreatment::Censored)),
         };
         called.end.exit.code = Some(if timed_out { 124 } else { 1 });
         called.end.exit.timed_out = timed_out;

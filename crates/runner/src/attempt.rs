@@ -7,7 +7,7 @@
 //! the reason is the first of: a budget of the attempt or the episode, the container's limits (time, disk, memory), what the
 //! harness reports, the server, the tests.
 
-mod recorded;
+mod attempt_record;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,9 +19,10 @@ use tokio_util::sync::CancellationToken;
 use validation::client::Verdicts;
 
 use crate::agent::{self, AgentCall, AgentCallError, CallPlace, OwnedCall};
-use crate::agent_end::{AgentEnd, agent_end, budget_spent, reached};
-use crate::bill::{Bill, bill};
+use crate::agent_end::{AgentEnd, agent_end, budget_spent, check_reached_gateway};
+use crate::attempt_cost::{AttemptCost, attempt_cost};
 use crate::blocking::blocking;
+use crate::dropped_attempt::{REPEATS, Unrecorded};
 use crate::folders::Folders;
 use crate::live::Phase;
 use crate::prompt;
@@ -31,7 +32,6 @@ use crate::scenarios::TurnData;
 use crate::server::{self, ServerOutcome};
 use crate::state::{Label, SessionState};
 use crate::status::Status;
-use crate::unrecorded::{REPEATS, Unrecorded};
 use crate::{RunError, clock, kill_points};
 
 /// An attempt to run.
@@ -95,7 +95,7 @@ pub(crate) struct UntestedAttempt {
     started_at: String,
     called: AgentCall,
     prompt: Prompt,
-    bill: Bill,
+    cost: AttemptCost,
     /// A budget of the attempt or the episode that ended it.
     spent_budget: Option<StopReason>,
     code: Option<KeptCode>,
@@ -139,16 +139,16 @@ impl Attempt<'_> {
 
         let (called, prompt) = self.agent().await?;
         // Before anything can fail: what was spent counts even if the attempt is dropped.
-        let bill = bill(self.context, &self.owner.episode, &called);
+        let cost = attempt_cost(self.context, &self.owner.episode, &called);
         let may_retry = self.repeats < REPEATS;
         let seconds = self.context.settings.limits.seconds;
-        let judged = judge(self.context, self.known.worked, seconds, &called, may_retry);
+        let call_end = end_of_call(self.context, self.known.worked, seconds, &called, may_retry);
         let mut untested =
-            UntestedAttempt { started, started_at, called, prompt, bill, spent_budget: None, code: None };
-        let (end, is_cut_off) = match judged {
-            Ok((spent_budget, end, is_cut_off)) => {
+            UntestedAttempt { started, started_at, called, prompt, cost, spent_budget: None, code: None };
+        let (end, is_cut_off) = match call_end {
+            Ok(CallEnd { spent_budget, agent_end, ended_by_run_budget }) => {
                 untested.spent_budget = spent_budget;
-                (end, is_cut_off)
+                (agent_end, ended_by_run_budget)
             }
             Err(fault) => return Err(DroppedAttempt { fault, untested: Some(Box::new(untested)) }),
         };
@@ -201,7 +201,7 @@ impl Attempt<'_> {
     /// Calls the agent. Returns its prompt too.
     async fn agent(&self) -> Result<(AgentCall, Prompt), Unrecorded> {
         let Self { context, data, .. } = self;
-        let is_open = context.settings.reach == sandbox::Reach::Open;
+        let is_open = context.settings.reach == sandbox::NetworkAccess::Open;
         let restores = self.restores();
         let feedback = self.known.feedback.as_deref().filter(|_| self.number > 1 && !restores);
         let known = if restores { &self.known.session_before } else { &self.known.session };
@@ -346,25 +346,36 @@ impl Attempt<'_> {
     }
 }
 
-/// The spent budget of the attempt or the episode, how the agent's call ended, and whether a budget of the run ended it.
-/// `worked`: an earlier call of the episode has worked. `seconds`: the time limit of the call. `may_retry` as in [`agent_end`].
-pub(crate) fn judge(
+/// How the call of an agent ended.
+pub(crate) struct CallEnd {
+    /// The budget of the attempt or the episode that is spent.
+    pub(crate) spent_budget: Option<StopReason>,
+    pub(crate) agent_end: AgentEnd,
+    /// Whether a budget of the run ended it.
+    pub(crate) ended_by_run_budget: bool,
+}
+
+/// How the call of an agent ended. `worked`: an earlier call of the episode has worked. `seconds`: the time limit of the call.
+/// `may_retry` as in [`agent_end`].
+pub(crate) fn end_of_call(
     context: &RunContext,
     worked: bool,
     seconds: u64,
     called: &AgentCall,
     may_retry: bool,
-) -> Result<(Option<StopReason>, AgentEnd, bool), Unrecorded> {
+) -> Result<CallEnd, Unrecorded> {
     let spent_budget = budget(context, called)?;
     match context.spent_budget() {
-        Some(of_run) => Ok((spent_budget, budget_spent(&of_run), true)),
+        Some(of_run) => {
+            Ok(CallEnd { spent_budget, agent_end: budget_spent(&of_run), ended_by_run_budget: true })
+        }
         None => {
             // Otherwise a relay has proven the connection to the gateway.
-            if context.settings.reach == sandbox::Reach::Open && !worked {
-                reached(called)?;
+            if context.settings.reach == sandbox::NetworkAccess::Open && !worked {
+                check_reached_gateway(called)?;
             }
-            let end = agent_end(called, spent_budget.as_ref(), seconds, may_retry)?;
-            Ok((spent_budget, end, false))
+            let agent_end = agent_end(called, spent_budget.as_ref(), seconds, may_retry)?;
+            Ok(CallEnd { spent_budget, agent_end, ended_by_run_budget: false })
         }
     }
 }

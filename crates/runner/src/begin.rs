@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::agent::harness_choice::{Agent, load};
+use crate::agent::harness_choice::{HarnessChoice, load};
 use crate::blocking::blocking;
 use crate::control::ControlRequest;
 use crate::disk::{self, Durability};
@@ -100,7 +100,7 @@ pub(crate) fn is_taken(folder: &Path) -> bool {
 
 /// The harness that plays: of a file, or the one of the settings' name. One that cannot be called with these settings is
 /// refused before anything is played.
-pub(crate) fn harness(settings: &RunSettings, file: Option<&Path>) -> Result<Agent, RunError> {
+pub(crate) fn harness(settings: &RunSettings, file: Option<&Path>) -> Result<HarnessChoice, RunError> {
     let harness = load(settings, file)?;
     crate::agent::trial(&*harness, settings)?;
     Ok(harness)

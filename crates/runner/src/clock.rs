@@ -33,7 +33,7 @@ impl Stopwatch {
     }
 
     /// One of them stops.
-    pub(crate) fn rest(&mut self, now: Instant) {
+    pub(crate) fn stop(&mut self, now: Instant) {
         self.working = self.working.saturating_sub(1);
         if self.working == 0
             && let Some(start) = self.working_since.take()
@@ -61,14 +61,14 @@ mod tests {
         let mut watch = Stopwatch::from_seconds(100.0);
         watch.begin(at(0));
         watch.begin(at(10));
-        watch.rest(at(30));
+        watch.stop(at(30));
         assert!(is(&watch, at(40), 140.0));
-        watch.rest(at(50));
+        watch.stop(at(50));
         // What a record says of earlier parts may be as much as there is.
         let mut endless = Stopwatch::from_seconds(18_446_744_073_709_549_568.0);
         endless.begin(at(0));
         assert!(endless.seconds(at(4000)) > 1e19);
-        endless.rest(at(4000));
+        endless.stop(at(4000));
         // All have stopped.
         assert!(is(&watch, at(500), 150.0));
         watch.begin(at(500));

@@ -82,7 +82,7 @@ pub(crate) async fn open(
     let gateway = match blocking(move || upstream(&run_settings)).await? {
         None => None,
         Some(upstream) => {
-            let hidden = secrets::Scrub::new(&secrets::forwarded(settings), settings).hidden_values();
+            let hidden = secrets::SecretFilter::new(&secrets::forwarded(settings), settings).hidden_values();
             let (spent, episodes, is_run_answered) = match before {
                 EarlierSpending::Spent(accounts) => {
                     (accounts.run, accounts.episodes.clone(), accounts.is_answered)
@@ -95,7 +95,7 @@ pub(crate) async fn open(
             let settings = gateway::Settings {
                 upstream,
                 routes: apis.iter().copied().map(route).collect(),
-                hosted_tools: settings.reach == sandbox::Reach::Open,
+                hosted_tools: settings.reach == sandbox::NetworkAccess::Open,
                 price: settings.price,
                 budgets: settings.budgets,
                 retry: Retry::default(),

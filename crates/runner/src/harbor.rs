@@ -1,41 +1,42 @@
 //! Tasks of Harbor, several steps each, played in the order in which Harbor plays them.
 //!
 //! [`file`](mod@file) reads a `task.toml`, [`task`] what lies around it, [`reward`] what a verifier left. A [`trial`] is a task
-//! in one container, which [`play`](mod@play) plays from its first step to its last: [`open`] opens that container, [`take_up`]
-//! continues a trial that was cut off, [`attempts`] plays the attempts at a step, [`step`] one of them with the means of
-//! [`in_container`] ([`played`] is what comes of it), and [`end`] ends the trial. [`after_attempt`] decides what follows an attempt. [`player`] names who plays without a harness: the reference
-//! solution, or nobody; [`call`] calls a harness, [`feedback`] is the feedback between attempts. [`background`] ends what an
-//! agent has left running, [`confirm`] verifies a second time without it, [`alone`] goes from a step that was played by itself to the next, [`snapshot`] is what independent
-//! attempts begin from, [`kept`] what a resume continues from; [`repeated`] retries what the endpoint has ended. What is
-//! recorded ([`recorded`]) has the layout of every other run (`docs/formats.md`), so that live view, importer and report are
-//! the same.
+//! in one container, which [`play`](mod@play) plays from its first step to its last: [`open_container`] opens that container,
+//! [`resume_trial`] continues a trial that was cut off, [`attempts`] plays the attempts at a step, [`step`] one of them with the
+//! means of [`in_container`] ([`step_result`] is what comes of it), and [`end`] ends the trial. [`after_attempt`] decides what
+//! follows an attempt. [`player`] names who plays without a harness: the reference solution, or nobody; [`call`] calls a harness,
+//! [`feedback`] is the feedback between attempts. [`background_processes`] ends what an agent has left running,
+//! [`second_verification`] verifies a second time without it, [`independent_steps`] goes from a step that was played by itself to
+//! the next, [`snapshot`] is what independent attempts begin from, [`snapshot_record`] what a resume continues from;
+//! [`endpoint_retries`] retries what the endpoint has ended. What is recorded ([`step_record`]) has the layout of every other run
+//! (`docs/formats.md`), so that live view, importer and report are the same.
 //!
 //! A task is somebody else's program. Its files are read through a [`files::Tree`], and everything that it executes runs in
 //! its own container.
 
 mod after_attempt;
-mod alone;
 mod archives;
 mod attempts;
-mod background;
+mod background_processes;
 mod call;
-mod confirm;
 mod end;
+mod endpoint_retries;
 mod feedback;
 mod file;
 mod in_container;
-mod kept;
-mod open;
+mod independent_steps;
+mod open_container;
 mod play;
-mod played;
 pub(crate) mod player;
 mod recipe;
-mod recorded;
-mod repeated;
+mod resume_trial;
 mod reward;
+mod second_verification;
 mod snapshot;
+mod snapshot_record;
 mod step;
-mod take_up;
+mod step_record;
+mod step_result;
 mod task;
 mod trial;
 

@@ -9,18 +9,20 @@
 //! **The journal** makes every completed attempt durable. A kill at any time loses at most the attempt in flight, and
 //! [`resume`] restores the snapshot before it and continues the same session of the agent.
 
-mod accounts;
 mod agent;
 mod agent_end;
 mod attempt;
+mod attempt_cost;
+mod attempt_verdict;
 mod begin;
-mod bill;
 mod blocking;
 mod clock;
 mod connections;
 pub mod control;
 mod copy;
 mod disk;
+mod dropped_attempt;
+mod earlier_spending;
 mod episode;
 mod folders;
 mod harbor;
@@ -32,8 +34,8 @@ mod outage;
 mod prompt;
 mod record;
 mod reopen;
-mod repeat;
 mod resume;
+mod retry_attempt;
 mod run;
 mod run_context;
 mod scenarios;
@@ -44,7 +46,6 @@ pub mod settings;
 mod spending;
 mod state;
 mod status;
-mod unrecorded;
 
 pub use harbor::{Recipe, TaskImage, TaskPreview, task_images, tasks};
 pub use secrets::AWS_CHAIN;

@@ -8,7 +8,7 @@
 //! the run ends as failed; its other episodes are unchanged, and a resume continues them. In direct mode no probe is possible:
 //! there the run ends after [`MOST_CONSECUTIVE`] consecutive episodes that ended so.
 
-pub(crate) mod given_up;
+pub(crate) mod outage_state;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -133,7 +133,7 @@ async fn ask_until_answered<Answer: Future<Output = Result<(), String>>>(
 mod tests {
     use model::EndReason;
 
-    use super::given_up::Outage;
+    use super::outage_state::Outage;
     use super::*;
     use crate::settings::EndpointSettings;
 
@@ -173,7 +173,7 @@ mod tests {
         let given_up = |reasons: &[EndReason], endpoint: &EndpointSettings| {
             let outage = Outage::default();
             for reason in reasons {
-                outage.ended(*reason, endpoint);
+                outage.count_episode_end(*reason, endpoint);
             }
             outage.given_up.into_inner()
         };

@@ -14,7 +14,7 @@ use crate::settings::Feedback;
 /// Most bytes of a feedback.
 pub(crate) const FEEDBACK: usize = 48 << 10;
 /// Most bytes of a server's log in a feedback.
-const LOG: usize = 4 << 10;
+const LOG_BYTES: usize = 4 << 10;
 
 /// The outcome of an attempt that feedback reports.
 pub(crate) enum AttemptOutcome<'a> {
@@ -72,7 +72,7 @@ pub(crate) fn feedback(kind: Feedback, outcome: &AttemptOutcome<'_>) -> String {
     match outcome {
         AttemptOutcome::Tests(verdicts) => tests(&mut text, kind, verdicts),
         AttemptOutcome::NoServer { problem, log } => no_server(&mut text, kind, problem, log),
-        AttemptOutcome::Ended(reason) => ended(&mut text, *reason),
+        AttemptOutcome::Ended(reason) => push_end_reason(&mut text, *reason),
     }
     text.push_str(
         "\n\nPlease fix this without breaking anything that already works. When you are done, the server is started and tested \
@@ -94,7 +94,7 @@ pub(crate) fn task_feedback(reason: EndReason, printed: Option<&str>) -> String 
             | EndReason::KilledItself
             | EndReason::LoopDetected
     ) {
-        ended(&mut text, reason);
+        push_end_reason(&mut text, reason);
         text.push(' ');
     }
     text.push_str(match printed {
@@ -163,7 +163,7 @@ fn no_server(text: &mut String, kind: Feedback, problem: &str, log: &str) {
     }
     text.push_str(problem);
     if kind == Feedback::Detailed && !log.trim().is_empty() {
-        let from = log.ceil_char_boundary(log.len().saturating_sub(LOG));
+        let from = log.ceil_char_boundary(log.len().saturating_sub(LOG_BYTES));
         // A fence that the log cannot close.
         let _ = write!(
             text,
@@ -173,7 +173,7 @@ fn no_server(text: &mut String, kind: Feedback, problem: &str, log: &str) {
     }
 }
 
-fn ended(text: &mut String, reason: EndReason) {
+fn push_end_reason(text: &mut String, reason: EndReason) {
     text.push_str(match reason {
         EndReason::AgentTimeout => "The last attempt ran out of time before you were done.",
         EndReason::AttemptBudget => "The last attempt used up its budget before you were done.",
@@ -227,7 +227,7 @@ mod tests {
             Feedback::Detailed,
             &AttemptOutcome::NoServer { problem: "It ended with code 1.", log: &log },
         );
-        assert!(text.len() < LOG + 600 && text.contains("\\u{1b}[2J"), "{text}");
+        assert!(text.len() < LOG_BYTES + 600 && text.contains("\\u{1b}[2J"), "{text}");
     }
 
     #[test]

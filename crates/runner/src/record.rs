@@ -26,7 +26,7 @@ use crate::RunError;
 use crate::copy::{self, Bounds, CopyReport};
 use crate::disk::{self, Durability};
 use crate::scenarios::TurnData;
-use crate::secrets::Scrub;
+use crate::secrets::SecretFilter;
 
 pub(crate) use self::omitted_files::OmittedFiles;
 pub(crate) use self::text::head_and_tail;
@@ -38,7 +38,7 @@ pub(crate) use self::trajectory::{
 /// The version of the layout.
 pub(crate) const SCHEMA: &str = "stamina-lab/1";
 /// Longest log of an agent or a server that is kept, in bytes; head and end.
-const LOG: usize = 2 << 20;
+const LOG_BYTES: usize = 2 << 20;
 /// What of a workspace is kept as its code.
 const CODE: Bounds<'static> = Bounds {
     bytes: 64 << 20,
@@ -53,7 +53,7 @@ const CODE: Bounds<'static> = Bounds {
 pub(crate) struct EpisodeFolder {
     path: PathBuf,
     /// What agents leave goes through it.
-    scrub: Arc<Scrub>,
+    scrub: Arc<SecretFilter>,
 }
 
 /// The texts of a step of a task.
@@ -95,7 +95,7 @@ pub(crate) struct KeptCode {
 
 impl EpisodeFolder {
     /// Makes the folder and those in it.
-    pub(crate) fn new(path: PathBuf, scrub: Arc<Scrub>) -> Result<Self, RunError> {
+    pub(crate) fn new(path: PathBuf, scrub: Arc<SecretFilter>) -> Result<Self, RunError> {
         const FOLDERS: [&str; 9] = [
             "agent_code",
             "agent_logs",
@@ -194,7 +194,7 @@ impl EpisodeFolder {
         let transcript = transcript::encode(left.prompt, left.steps);
         let transcript = put(format!("transcripts/{name}.json"), &transcript)?;
         let server_log = match left.server_log {
-            Some(log) => Some(put(format!("server_logs/{name}.txt"), &head_and_tail(log, LOG))?),
+            Some(log) => Some(put(format!("server_logs/{name}.txt"), &head_and_tail(log, LOG_BYTES))?),
             None => None,
         };
         let test_output = match left.test_output {
@@ -262,7 +262,7 @@ fn is_full(error: &RunError) -> bool {
 const LONGEST: usize = 3_000;
 
 /// Removes values from the files of a copy that has no links. What is taken out for its long path is counted as left out.
-fn scrubbed(top: &Path, scrub: &Scrub, copied: &mut CopyReport) -> std::io::Result<()> {
+fn scrubbed(top: &Path, scrub: &SecretFilter, copied: &mut CopyReport) -> std::io::Result<()> {
     if scrub.is_idle() {
         return Ok(());
     }
@@ -291,7 +291,7 @@ fn scrubbed(top: &Path, scrub: &Scrub, copied: &mut CopyReport) -> std::io::Resu
 }
 
 /// Gives an entry a name without values, where its own has one. Its path.
-fn renamed(folder: &Path, name: &OsStr, scrub: &Scrub) -> std::io::Result<PathBuf> {
+fn renamed(folder: &Path, name: &OsStr, scrub: &SecretFilter) -> std::io::Result<PathBuf> {
     let path = folder.join(name);
     let Cow::Owned(mut clean) = scrub.bytes(name.as_bytes()) else { return Ok(path) };
     // A name has at most 255 bytes, and a number may follow.
@@ -314,13 +314,13 @@ fn turn_and_attempt(name: &str) -> Option<(u32, u32)> {
 }
 
 fn agent_log(stdout: &[u8], stderr: &[u8]) -> Vec<u8> {
-    let mut log = head_and_tail(stdout, LOG);
+    let mut log = head_and_tail(stdout, LOG_BYTES);
     if !stderr.is_empty() {
         if !log.is_empty() && !log.ends_with(b"\n") {
             log.push(b'\n');
         }
         log.extend_from_slice(b"--- standard error ---\n");
-        log.extend(head_and_tail(stderr, LOG));
+        log.extend(head_and_tail(stderr, LOG_BYTES));
     }
     log
 }

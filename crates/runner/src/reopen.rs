@@ -31,7 +31,7 @@ impl RecordedEpisode {
 }
 
 /// Reads the recorded state of an episode without changing it; `None` if it is over and cannot be continued. Blocks.
-pub(crate) fn look(
+pub(crate) fn read_recorded_episode(
     context: &RunContext,
     planned: &PlannedEpisode,
 ) -> Result<Option<RecordedEpisode>, RunError> {
@@ -76,7 +76,7 @@ pub(crate) fn open(
     context: &RunContext,
     planned: &PlannedEpisode,
 ) -> Result<Option<RecordedEpisode>, RunError> {
-    let Some(mut opened) = look(context, planned)? else { return Ok(None) };
+    let Some(mut opened) = read_recorded_episode(context, planned)? else { return Ok(None) };
     let was_over = opened.is_over();
     opened.folders.make()?;
     // An attempt that the run's budget cut off has not ended its episode.

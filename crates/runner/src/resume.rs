@@ -62,7 +62,7 @@ pub(crate) async fn continue_run(
             );
             return Err(RunError::NotResumable { path: folder, reason });
         }
-        // The wishes of before are fulfilled; those to retry are counted.
+        // Clears pause and stop, which were carried out. Requests to retry stay, because they are counted.
         control::change(&folder, |control_request| (control_request.pause, control_request.stop) = (false, false))?;
         run.seconds = seconds_so_far(&paths, &run);
         if run.finish.is_none() && run.settings.endpoint == EndpointSettings::Direct {
@@ -172,7 +172,7 @@ mod tests {
         };
         let refused = resumed("limits.network=open").unwrap_err();
         assert!(refused.starts_with("limits.network: ") && refused.contains("comparable"), "{refused}");
-        assert_eq!(resumed("limits.network=gateway").unwrap().reach, sandbox::Reach::Gateway);
+        assert_eq!(resumed("limits.network=gateway").unwrap().reach, sandbox::NetworkAccess::Gateway);
         assert!(resumed("limits.attempt_minutes=30").is_ok());
     }
 

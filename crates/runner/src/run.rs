@@ -7,17 +7,19 @@ use sandbox::Containers;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::harness_choice::Agent;
+use crate::agent::harness_choice::HarnessChoice;
 use crate::blocking::blocking;
 use crate::clock::Stopwatch;
 use crate::connections::{self, EarlierSpending};
 use crate::control::ControlRequest;
-use crate::outage::given_up::Outage;
+use crate::outage::outage_state::Outage;
 use crate::run_context::{Ending, RunConnections, RunContext};
 use crate::scenarios::Scenarios;
-use crate::secrets::{Scrub, forwarded};
+use crate::secrets::{SecretFilter, forwarded};
 use crate::state::{Events, Lock, RunFile, RunPaths};
-use crate::{Event, Finish, OnEvent, RunError, accounts, clock, disk, kill_points, origin, scheduler};
+use crate::{
+    Event, Finish, OnEvent, RunError, clock, disk, earlier_spending, kill_points, origin, scheduler,
+};
 
 /// A run whose folder exists and is locked.
 pub(crate) struct PreparedRun {
@@ -30,7 +32,7 @@ pub(crate) struct PreparedRun {
 /// Runs all episodes until each is over or the run ends.
 pub(crate) async fn run_to_end(
     ready: PreparedRun,
-    harness: Agent,
+    harness: HarnessChoice,
     on_event: OnEvent,
     resumed: bool,
 ) -> Result<Finish, RunError> {
@@ -53,7 +55,7 @@ pub(crate) async fn run_to_end(
     });
     let (accounts, run) = {
         let paths = paths.clone();
-        blocking(move || Ok((accounts::earlier_accounts(&paths, &run), run))).await?
+        blocking(move || Ok((earlier_spending::earlier_accounts(&paths, &run), run))).await?
     };
     let spent = accounts.run;
     let engine_run = disk::block_briefly(|| sandbox::run_of_folder(&run.id, &paths.results));
@@ -113,7 +115,7 @@ pub(crate) async fn run_to_end(
     let (request_sender, control_requests) = watch::channel(ControlRequest::default());
     let forwarded = forwarded(&settings);
     let context = Arc::new(RunContext {
-        scrub: Arc::new(Scrub::new(&forwarded, &settings)),
+        scrub: Arc::new(SecretFilter::new(&forwarded, &settings)),
         forwarded,
         image: run.harness.image.clone(),
         id: run.id.clone(),

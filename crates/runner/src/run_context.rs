@@ -10,16 +10,16 @@ use sandbox::{Containers, Stacks};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::harness_choice::Agent;
+use crate::agent::harness_choice::HarnessChoice;
 use crate::blocking::blocking;
 use crate::clock::Stopwatch;
 use crate::control::ControlRequest;
 use crate::disk::{self, Durability};
-use crate::outage::given_up::Outage;
+use crate::outage::outage_state::Outage;
 use crate::record::AttemptRecord;
 use crate::record::report::{self, EpisodeScore};
 use crate::scenarios::Scenarios;
-use crate::secrets::Scrub;
+use crate::secrets::SecretFilter;
 use crate::settings::RunSettings;
 use crate::state::{Events, RunFile, RunPaths};
 use crate::status::Status;
@@ -43,7 +43,7 @@ pub(crate) struct RunContext {
     pub(crate) id: String,
     /// What the run has in the engine carries this: a copy of its folder has the same id.
     pub(crate) engine_run: String,
-    pub(crate) harness: Agent,
+    pub(crate) harness: HarnessChoice,
     /// The image that containers run.
     pub(crate) image: String,
     /// The server stacks of the image; `None` = no container.
@@ -56,7 +56,7 @@ pub(crate) struct RunContext {
     /// The forwarded variables as they were when the run began.
     pub(crate) forwarded: Vec<(String, String)>,
     /// Removes their values from everything that is written.
-    pub(crate) scrub: Arc<Scrub>,
+    pub(crate) scrub: Arc<SecretFilter>,
     /// Locked for writing only for a moment.
     pub(crate) connections: tokio::sync::RwLock<Arc<RunConnections>>,
     /// Held while the connections are opened again.

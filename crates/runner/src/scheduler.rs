@@ -118,7 +118,7 @@ async fn run_episode(
     };
     if end == EpisodeEnd::Finished {
         if let Some(reason) = end_reason(&context, &planned) {
-            context.outage.ended(reason, &context.settings.endpoint);
+            context.outage.count_episode_end(reason, &context.settings.endpoint);
         }
         let reporting = context.clone();
         if let Err(error) = blocking(move || reporting.write_report()).await {

@@ -1,7 +1,7 @@
 //! Variables that are handed on to containers, and how their values are kept out of what is written.
 //!
 //! A value is in the memory of this process and in the container. An agent can print it, and with it lands in logs, transcripts,
-//! answers of its server and its code; so everything that is written down of an attempt goes through [`Scrub`] first. An
+//! answers of its server and its code; so everything that is written down of an attempt goes through [`SecretFilter`] first. An
 //! agent that writes a value in other letters (backwards, in base 64) is not caught, and its own folders (`.stamina/state`)
 //! stay as it left them until its episode is over: it continues them.
 
@@ -27,7 +27,7 @@ const SHORTEST: usize = 8;
 /// From this length on a value with letters and digits is taken for a secret, whatever its name.
 const RANDOM: usize = 16;
 /// What stands in the place of a value.
-const GONE: &[u8] = b"[secret]";
+const REDACTED: &[u8] = b"[secret]";
 
 /// Variables for containers: what the settings name, and in direct mode the AWS chain; their values are only in memory. The key of the
 /// endpoint behind the gateway is none of them, whatever it is called.
@@ -57,22 +57,22 @@ pub(crate) fn forwarded(settings: &RunSettings) -> Vec<(String, String)> {
 /// The region where keys for AWS are handed on and nobody says one: without it no client finds Bedrock.
 fn region(forwarded: &[(String, String)], default: Option<String>) -> Option<(String, String)> {
     const KEYS: [&str; 2] = ["AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK"];
-    const SAID: [&str; 3] = ["AWS_REGION", "AWS_DEFAULT_REGION", "AWS_REGION_NAME"];
+    const REGION_VARIABLES: [&str; 3] = ["AWS_REGION", "AWS_DEFAULT_REGION", "AWS_REGION_NAME"];
     let has = |names: &[&str]| {
         forwarded.iter().any(|(name, value)| names.contains(&name.as_str()) && !value.is_empty())
     };
     let default = default.filter(|region| !region.is_empty()).unwrap_or_else(|| REGION.to_owned());
-    (has(&KEYS) && !has(&SAID)).then(|| ("AWS_REGION".to_owned(), default))
+    (has(&KEYS) && !has(&REGION_VARIABLES)).then(|| ("AWS_REGION".to_owned(), default))
 }
 
 /// Takes values out of what an agent left.
 #[derive(Debug, Default)]
-pub(crate) struct Scrub {
+pub(crate) struct SecretFilter {
     /// Longest first: one may be a part of another.
     words: Vec<Vec<u8>>,
 }
 
-impl Scrub {
+impl SecretFilter {
     /// For the variables of [`forwarded`]. What is written in the settings themselves is no secret.
     pub(crate) fn new(forwarded: &[(String, String)], settings: &RunSettings) -> Self {
         let is_in_settings =
@@ -146,7 +146,7 @@ fn without_word(content: &[u8], word: &[u8]) -> Option<Vec<u8>> {
         if content[position..].starts_with(word) {
             let out = out.get_or_insert_default();
             out.extend_from_slice(&content[kept..position]);
-            out.extend_from_slice(GONE);
+            out.extend_from_slice(REDACTED);
             position += word.len();
             kept = position;
         } else {
@@ -183,12 +183,12 @@ mod tests {
         assert_eq!(region_of(&[("OPENAI_API_KEY", "sk")], None), None, "it is not for AWS");
     }
 
-    fn scrub(pairs: &[(&str, &str)]) -> Scrub {
+    fn scrub(pairs: &[(&str, &str)]) -> SecretFilter {
         let forwarded: Vec<_> = pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
         let values =
             ["agent=MOCK", "use_docker=true", "output_dir=x", "docker.env_vars=LEVEL=abcdefgh12345678"];
         let settings = crate::settings::resolve(&[], &values.map(str::to_owned)).unwrap();
-        Scrub::new(&forwarded, &settings)
+        SecretFilter::new(&forwarded, &settings)
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod arguments;
 mod check;
 mod endpoint;
 mod keys;
-mod recorded;
+mod recorded_settings;
 mod resolve;
 mod secrets;
 mod tasks;
@@ -32,7 +32,7 @@ pub use gateway::keys::KeySource;
 
 pub use self::arguments::split_arguments;
 pub(crate) use self::check::check;
-pub(crate) use self::recorded::check_record;
+pub(crate) use self::recorded_settings::check_record;
 pub use self::resolve::{read, resolve};
 pub(crate) use self::secrets::is_secret_name;
 
@@ -245,7 +245,7 @@ pub struct RunSettings {
     /// What containers may use.
     pub limits: sandbox::Limits,
     /// What containers reach.
-    pub reach: sandbox::Reach,
+    pub reach: sandbox::NetworkAccess,
     /// What may be spent.
     pub budgets: gateway::Budgets,
     /// The simulated model.

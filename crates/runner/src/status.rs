@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 use crate::clock::{self, Stopwatch};
 use crate::disk::{self, Durability};
 use crate::live::{AgentLog, EpisodeFile, LiveEpisode, Phase};
-use crate::secrets::Scrub;
+use crate::secrets::SecretFilter;
 
 /// The least time between two signs of life that are written.
 const WRITE_INTERVAL: Duration = Duration::from_secs(2);
@@ -25,7 +25,7 @@ const LARGEST_LOG: u64 = 4 << 20;
 pub(crate) struct Status {
     path: PathBuf,
     /// Removes values from the agent's output.
-    scrub: Arc<Scrub>,
+    scrub: Arc<SecretFilter>,
     /// The wall time of the run.
     of_run: Arc<Mutex<Stopwatch>>,
     inner: Mutex<Inner>,
@@ -65,7 +65,7 @@ impl Status {
         path: PathBuf,
         name: &str,
         seconds: f64,
-        scrub: Arc<Scrub>,
+        scrub: Arc<SecretFilter>,
         of_run: Arc<Mutex<Stopwatch>>,
     ) -> Self {
         let file = EpisodeFile::read(&path).ok().flatten();
@@ -102,8 +102,8 @@ impl Status {
     pub(crate) fn stop_clocks(&self) {
         let (mut inner, now) = (lock(&self.inner), Instant::now());
         if std::mem::replace(&mut inner.played, false) {
-            inner.watch.rest(now);
-            lock(&self.of_run).rest(now);
+            inner.watch.stop(now);
+            lock(&self.of_run).stop(now);
         }
     }
 

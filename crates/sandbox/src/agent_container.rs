@@ -17,7 +17,9 @@ use crate::output::KeptOutput;
 use crate::owner::unique_name;
 use crate::snapshot::give_to;
 use crate::volumes::container_user;
-use crate::{AgentContainer, ContainerEnd, ContainerExit, Engine, Reach, SandboxError, Volumes, network};
+use crate::{
+    AgentContainer, ContainerEnd, ContainerExit, Engine, NetworkAccess, SandboxError, Volumes, network,
+};
 
 /// After the wall limit and its grace: what the container has left to end by itself before it is ended from outside.
 const BACKSTOP: u64 = GRACE + 5;
@@ -25,7 +27,7 @@ const BACKSTOP: u64 = GRACE + 5;
 const STOP_GRACE: Duration = Duration::from_secs(3);
 /// How long output, and news of why it was killed, may lag behind the end of a container.
 const LAG: Duration = Duration::from_secs(5);
-pub(crate) const NEWS_LAG: Duration = Duration::from_millis(300);
+pub(crate) const EVENT_LAG: Duration = Duration::from_millis(300);
 
 impl Engine {
     pub(crate) async fn agent(
@@ -60,12 +62,12 @@ impl Engine {
         // First: some engines do not remove a relay that has a container beside it.
         self.remove_stale(&agent.owner, "agent").await?;
         let network = match agent.reach {
-            Reach::Open => {
+            NetworkAccess::Open => {
                 let name = network::open(run);
                 self.network(run, &name, false).await?;
                 Network::Open(name)
             }
-            Reach::Gateway => match self.relay(&agent.owner, &agent.extra).await? {
+            NetworkAccess::Gateway => match self.relay(&agent.owner, &agent.extra).await? {
                 Some(relay) => Network::OfContainer(relay),
                 None => Network::None,
             },
@@ -145,7 +147,7 @@ impl Engine {
 
         let mut ended = pin!(self.ended(name));
         let mut full = pin!(disk::watch(self, name, plan.volumes, plan.limits.disk));
-        let mut news = pin!(self.news(name).fuse());
+        let mut news = pin!(self.container_events(name).fuse());
         // Somebody else ended the container: a person, or an engine that shuts down in good order.
         let mut lost = false;
         let wall = Duration::from_secs(plan.limits.seconds.saturating_add(BACKSTOP));
@@ -162,8 +164,8 @@ impl Engine {
                 },
                 code = &mut ended => break code?,
                 Some(event) = news.next() => match event {
-                    News::MemoryStruck => exit.out_of_memory = true,
-                    News::Killed => lost |= host_full.is_none() && !ended_by_us(&exit),
+                    ContainerEvent::MemoryStruck => exit.out_of_memory = true,
+                    ContainerEvent::Killed => lost |= host_full.is_none() && !ended_by_us(&exit),
                 },
                 full_disk = &mut full, if watching => {
                     watching = false;
@@ -210,9 +212,9 @@ impl Engine {
         // A kill without a known reason: news of it may come a moment after the end.
         let known = lost || exit.out_of_memory || host_full.is_some() || ended_by_us(&exit);
         if matches!(exit.code, Some(137 | 143)) && !known {
-            match tokio::time::timeout(NEWS_LAG, news.next()).await {
-                Ok(Some(News::MemoryStruck)) => exit.out_of_memory = true,
-                Ok(Some(News::Killed)) => lost = true,
+            match tokio::time::timeout(EVENT_LAG, news.next()).await {
+                Ok(Some(ContainerEvent::MemoryStruck)) => exit.out_of_memory = true,
+                Ok(Some(ContainerEvent::Killed)) => lost = true,
                 Ok(None) | Err(_) => {}
             }
         }
@@ -232,7 +234,7 @@ impl Engine {
 
     /// What the engine tells of a container while it runs. Engines that do not tell (Podman knows no `oom`) are asked at the
     /// end instead, by the container's own flag.
-    pub(crate) fn news(&self, name: &str) -> impl Stream<Item = News> + use<> {
+    pub(crate) fn container_events(&self, name: &str) -> impl Stream<Item = ContainerEvent> + use<> {
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
         let filters = HashMap::from([
             ("container".to_owned(), words(&[name])),
@@ -242,8 +244,8 @@ impl Engine {
         let events = self.docker.events(Some(options));
         events.filter_map(|event| async move {
             match event.ok()?.action?.as_str() {
-                "oom" => Some(News::MemoryStruck),
-                "kill" => Some(News::Killed),
+                "oom" => Some(ContainerEvent::MemoryStruck),
+                "kill" => Some(ContainerEvent::Killed),
                 _ => None,
             }
         })
@@ -251,7 +253,7 @@ impl Engine {
 }
 
 /// What the engine tells of a running container.
-pub(crate) enum News {
+pub(crate) enum ContainerEvent {
     /// The memory limit has killed something in it, which need not have ended it.
     MemoryStruck,
     /// A signal was sent to it from outside.

@@ -18,7 +18,7 @@ use futures_util::{Stream, StreamExt};
 use crate::engine_error::{failed, status};
 use crate::owner::{key, labels, run_id, run_of_labels};
 use crate::volumes::container_user;
-use crate::{Engine, ExtraArgs, Limits, Owner, Reach, SandboxError, Volumes};
+use crate::{Engine, ExtraArgs, Limits, NetworkAccess, Owner, SandboxError, Volumes};
 
 /// Seconds between SIGTERM and SIGKILL at the wall limit.
 pub(crate) const GRACE: u64 = 15;
@@ -252,14 +252,14 @@ impl Engine {
     pub(crate) async fn ready(
         &self,
         owner: &Owner,
-        reach: Reach,
+        reach: NetworkAccess,
         extra: &ExtraArgs,
     ) -> Result<(), SandboxError> {
         // Agents first: some engines do not remove a relay that has a container beside it.
         for kind in ["agent", "server"] {
             self.remove_stale(owner, kind).await?;
         }
-        if reach == Reach::Gateway {
+        if reach == NetworkAccess::Gateway {
             self.relay(owner, extra).await?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The disk limit, which no engine enforces on a bound folder: looked at while a container runs.
+//! The disk limit, which no engine enforces on a bound folder: measured while a container runs.
 //!
 //! Counted are both folders, the container's own layer, and files that have lost their name but are still open (seen where
 //! engine and host are one machine, and the host lets us look). What is left, such as a file that is only mapped, is
@@ -14,13 +14,13 @@ use bollard::query_parameters::InspectContainerOptions;
 use crate::snapshot::{Size, size_of};
 use crate::{Engine, SandboxError, Volumes};
 
-/// How often, as long as looking is cheap.
+/// How often, as long as measuring is cheap.
 const USUAL_PAUSE: Duration = Duration::from_secs(1);
 /// How often once more than half of the limit is used.
 const SHORT_PAUSE: Duration = Duration::from_millis(200);
-/// The pause is at least this many times as long as looking takes, so that a big tree costs a tenth of a core.
+/// The pause is at least this many times as long as measuring takes, so that a big tree costs a tenth of a core.
 const PAUSE_FACTOR: u32 = 10;
-/// But never longer than this: looking is slow too on a busy machine, and a disk fills meanwhile.
+/// But never longer than this: measuring is slow too on a busy machine, and a disk fills meanwhile.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// What a container may still write before the host's own disk is in danger: below this much free space containers are ended.
@@ -31,7 +31,7 @@ pub(crate) const RESERVE: u64 = 256 << 20;
 pub(crate) enum FullDisk {
     /// It went over its own limit.
     Limit,
-    /// The disk of the host has next to nothing left, whoever used it.
+    /// The disk of the host is almost full, whoever filled it.
     Host {
         /// The folder whose disk it is.
         path: String,
@@ -40,11 +40,11 @@ pub(crate) enum FullDisk {
     },
 }
 
-/// Comes back when a container uses more than `limit` bytes; else never.
+/// Returns when a container uses more than `limit` bytes, or the disk of the host is almost full; otherwise waits forever.
 pub(crate) async fn watch(engine: &Engine, name: &str, volumes: &Volumes, limit: u64) -> FullDisk {
     loop {
         let began = Instant::now();
-        let (size, free) = folders(volumes.clone()).await;
+        let (size, free) = measure_folders(volumes.clone()).await;
         if size.too_deep {
             return FullDisk::Limit;
         }
@@ -60,14 +60,14 @@ pub(crate) async fn watch(engine: &Engine, name: &str, volumes: &Volumes, limit:
     }
 }
 
-/// Comes back when a container without volumes uses more than `limit` bytes, or the disk of a local engine is nearly full;
-/// else never.
+/// Returns when a container without volumes uses more than `limit` bytes, or the disk of a local engine is almost full;
+/// otherwise waits forever.
 pub(crate) async fn watch_layer(engine: &Engine, name: &str, limit: u64) -> FullDisk {
     let root = engine.info.root.clone().filter(|root| root.is_dir());
     loop {
         let began = Instant::now();
         let used = bytes_outside_folders(engine, name, &[], limit).await;
-        let free = root.as_ref().and_then(free);
+        let free = root.as_ref().and_then(free_bytes);
         if let Some(full) = full_disk(used, limit, free, root.as_deref().unwrap_or(Path::new("/"))) {
             return full;
         }
@@ -76,8 +76,8 @@ pub(crate) async fn watch_layer(engine: &Engine, name: &str, limit: u64) -> Full
     }
 }
 
-/// Why a container has to end that uses so much on a disk with so much left. Its own limit comes first: one that is over it is not
-/// excused by having filled the host as well.
+/// Why a container has to end that uses so much on a disk with so much left. Its own limit is checked first, so a container cannot
+/// avoid it by filling the host's disk.
 fn full_disk(used: u64, limit: u64, free: Option<u64>, folder: &Path) -> Option<FullDisk> {
     if used > limit {
         return Some(FullDisk::Limit);
@@ -86,7 +86,7 @@ fn full_disk(used: u64, limit: u64, free: Option<u64>, folder: &Path) -> Option<
     Some(FullDisk::Host { path: folder.display().to_string(), free })
 }
 
-/// That the disk of the host has next to nothing left, as a fault of the machine.
+/// The error of a host whose disk is almost full, as a fault of the machine.
 pub(crate) fn no_room_error(path: String, free: u64) -> SandboxError {
     let reason =
         format!("its disk has only {} MB left, so the container was ended; make room and resume", free >> 20);
@@ -94,7 +94,7 @@ pub(crate) fn no_room_error(path: String, free: u64) -> SandboxError {
 }
 
 /// Both volumes together, and what is free where they lie.
-async fn folders(volumes: Volumes) -> (Size, Option<u64>) {
+async fn measure_folders(volumes: Volumes) -> (Size, Option<u64>) {
     let looked = tokio::task::spawn_blocking(move || {
         let mut sum = Size::default();
         for folder in [&volumes.workspace, &volumes.home] {
@@ -103,13 +103,13 @@ async fn folders(volumes: Volumes) -> (Size, Option<u64>) {
             sum.entries += size.entries;
             sum.too_deep |= size.too_deep;
         }
-        (sum, free(&volumes.workspace))
+        (sum, free_bytes(&volumes.workspace))
     });
     looked.await.unwrap_or_default()
 }
 
 /// Bytes that this user can still write where a folder lies.
-fn free(folder: &PathBuf) -> Option<u64> {
+fn free_bytes(folder: &PathBuf) -> Option<u64> {
     let stat = rustix::fs::statvfs(folder).ok()?;
     Some(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
@@ -121,11 +121,11 @@ async fn bytes_outside_folders(engine: &Engine, name: &str, folders: &[PathBuf],
         return 0;
     };
     let layer = found.size_rw.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0);
-    let first = found.state.and_then(|state| state.pid).filter(|pid| *pid > 0);
-    let unnamed = match first {
-        Some(first) => {
+    let first_pid = found.state.and_then(|state| state.pid).filter(|pid| *pid > 0);
+    let unnamed = match first_pid {
+        Some(first_pid) => {
             let folders = folders.to_vec();
-            tokio::task::spawn_blocking(move || unnamed_bytes(first, &folders, limit)).await.unwrap_or(0)
+            tokio::task::spawn_blocking(move || unnamed_bytes(first_pid, &folders, limit)).await.unwrap_or(0)
         }
         None => 0,
     };
@@ -133,14 +133,14 @@ async fn bytes_outside_folders(engine: &Engine, name: &str, folders: &[PathBuf],
 }
 
 /// Bytes of open files without a name, on the disks of the folders or of the container's own layer; counting ends once they
-/// are more than `enough`. `first` is the container's first process as the host sees it.
-fn unnamed_bytes(first: i64, folders: &[PathBuf], enough: u64) -> u64 {
+/// are more than `stop_at`. `first_pid` is the container's first process as the host sees it.
+fn unnamed_bytes(first_pid: i64, folders: &[PathBuf], stop_at: u64) -> u64 {
     let device = |path: &Path| std::fs::metadata(path).ok().map(|found| found.dev());
-    let layer = PathBuf::from(format!("/proc/{first}/root"));
+    let layer = PathBuf::from(format!("/proc/{first_pid}/root"));
     let disks: Vec<u64> = folders.iter().chain([&layer]).filter_map(|folder| device(folder)).collect();
     let mut seen = HashSet::new();
     let mut bytes = 0_u64;
-    for process in processes(first) {
+    for process in processes(first_pid) {
         let Ok(open) = std::fs::read_dir(format!("/proc/{process}/fd")) else {
             continue;
         };
@@ -154,7 +154,7 @@ fn unnamed_bytes(first: i64, folders: &[PathBuf], enough: u64) -> u64 {
                 && seen.insert((found.dev(), found.ino()))
             {
                 bytes = bytes.saturating_add(found.blocks().saturating_mul(512));
-                if bytes > enough {
+                if bytes > stop_at {
                     return bytes;
                 }
             }
@@ -164,8 +164,8 @@ fn unnamed_bytes(first: i64, folders: &[PathBuf], enough: u64) -> u64 {
 }
 
 /// Processes of the control group that a process is in: those of its container. None where groups are not to be seen.
-fn processes(first: i64) -> Vec<u64> {
-    let Ok(groups) = std::fs::read_to_string(format!("/proc/{first}/cgroup")) else {
+fn processes(first_pid: i64) -> Vec<u64> {
+    let Ok(groups) = std::fs::read_to_string(format!("/proc/{first_pid}/cgroup")) else {
         return Vec::new();
     };
     // `0::/path` is version 2; `7:pids:/path` is version 1, where each kind of limit has a tree of its own.

@@ -112,7 +112,7 @@ impl Default for Limits {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(rename = "FormNetwork")]
-pub enum Reach {
+pub enum NetworkAccess {
     /// The gateway, by a relay; no internet, no other container, nothing of this machine.
     #[default]
     Gateway,
@@ -123,7 +123,7 @@ pub enum Reach {
 /// A command to run as an agent container.
 #[derive(Debug, Clone)]
 pub struct AgentContainer {
-    /// Whose.
+    /// The owner.
     pub owner: Owner,
     /// Image name.
     pub image: String,
@@ -136,7 +136,7 @@ pub struct AgentContainer {
     /// Its limits.
     pub limits: Limits,
     /// What it reaches.
-    pub reach: Reach,
+    pub reach: NetworkAccess,
     /// Extra arguments of the configuration (`docker.extra_docker_args`), as far as they are understood: see [`ExtraArgs`].
     pub extra: ExtraArgs,
 }
@@ -170,7 +170,7 @@ impl ExtraArgs {
 /// A server to run as a server container: `sh /workspace/run.sh` with `PORT` set.
 #[derive(Debug, Clone)]
 pub struct ServerContainer {
-    /// Whose.
+    /// The owner.
     pub owner: Owner,
     /// Image name.
     pub image: String,
@@ -348,7 +348,7 @@ impl Containers {
     pub async fn prepare(
         &self,
         run: &str,
-        reach: Reach,
+        reach: NetworkAccess,
         folder: &Path,
     ) -> Result<GatewayPlace, SandboxError> {
         match self {
@@ -368,7 +368,12 @@ impl Containers {
 
     /// Ends what is left of an episode's containers, which would write into its folders, and makes the way of its agents to the
     /// gateway: what takes time before a container can start.
-    pub async fn ready(&self, owner: &Owner, reach: Reach, extra: &ExtraArgs) -> Result<(), SandboxError> {
+    pub async fn ready(
+        &self,
+        owner: &Owner,
+        reach: NetworkAccess,
+        extra: &ExtraArgs,
+    ) -> Result<(), SandboxError> {
         match self {
             Self::Engine(engine) => engine.ready(owner, reach, extra).await,
             Self::Local(_) => Ok(()),

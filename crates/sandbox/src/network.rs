@@ -20,7 +20,7 @@ use bollard::query_parameters::ListNetworksOptions;
 use crate::engine_error::{failed, status};
 use crate::firewall;
 use crate::owner::{Process, key, labels, plain_name};
-use crate::{Engine, GatewayPlace, Reach, SandboxError, relay};
+use crate::{Engine, GatewayPlace, NetworkAccess, SandboxError, relay};
 
 /// Networks that this process has made or found, by name.
 #[derive(Default)]
@@ -65,11 +65,11 @@ impl Engine {
     pub(crate) async fn prepare(
         &self,
         run: &str,
-        reach: Reach,
+        reach: NetworkAccess,
         folder: &Path,
     ) -> Result<GatewayPlace, SandboxError> {
         self.network(run, &servers(run), true).await?;
-        if reach == Reach::Gateway {
+        if reach == NetworkAccess::Gateway {
             let socket = self.gateway_socket(run, folder).await?;
             return Ok(GatewayPlace::Socket { path: socket, seen: relay::GATEWAY_ADDRESS });
         }

@@ -13,7 +13,7 @@ use futures_util::StreamExt;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::agent_container::{NEWS_LAG, News, give_volumes};
+use crate::agent_container::{ContainerEvent, EVENT_LAG, give_volumes};
 use crate::container::{Network, Plan, State};
 use crate::disk::FullDisk;
 use crate::output::KeptOutput;
@@ -218,15 +218,15 @@ async fn was_lost(state: &State, served: &RunningServer) -> bool {
         |heard: &ServerNews| *heard == ServerNews::Signal || (by_signal && *heard == ServerNews::Silence);
     // News of it may come a moment after the end.
     let mut news = served.news.clone();
-    tokio::time::timeout(NEWS_LAG, news.wait_for(lost)).await.is_ok_and(|event| event.is_ok())
+    tokio::time::timeout(EVENT_LAG, news.wait_for(lost)).await.is_ok_and(|event| event.is_ok())
 }
 
 /// Listens to what the engine tells of a server.
 async fn listen(engine: Engine, name: String, news_sender: watch::Sender<ServerNews>) {
-    let mut news = std::pin::pin!(engine.news(&name));
+    let mut news = std::pin::pin!(engine.container_events(&name));
     let mut heard = ServerNews::Silence;
     while let Some(event) = news.next().await {
-        if matches!(event, News::Killed) {
+        if matches!(event, ContainerEvent::Killed) {
             heard = ServerNews::Signal;
             break;
         }

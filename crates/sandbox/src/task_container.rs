@@ -34,7 +34,7 @@ use crate::disk::{self, FullDisk};
 use crate::engine_error::{failed, status};
 use crate::leftovers::{KEPT_BY, KEPT_ON, kept_by_label, kept_on_label};
 use crate::owner::{key, labels, unique_name};
-use crate::{Engine, ExtraArgs, Limits, Owner, Reach, SandboxError, network};
+use crate::{Engine, ExtraArgs, Limits, NetworkAccess, Owner, SandboxError, network};
 
 /// What keeps the container alive.
 const IDLE: [&str; 3] = ["sh", "-c", "sleep infinity"];
@@ -52,7 +52,7 @@ const LEAST_MEMORY: u64 = 6 << 20;
 /// A container to be opened.
 #[derive(Debug, Clone)]
 pub struct TaskContainer {
-    /// Whose.
+    /// The owner.
     pub owner: Owner,
     /// Image name.
     pub image: String,
@@ -61,7 +61,7 @@ pub struct TaskContainer {
     /// Its limits; `seconds` is not used, each command has its own.
     pub limits: Limits,
     /// What it reaches: the gateway where the run has one and nothing else, or the internet.
-    pub reach: Reach,
+    pub reach: NetworkAccess,
     /// The file that names its last snapshot: while it is there, snapshots of this container outlive its process and
     /// its run. `None` = they go with the process that made them.
     pub kept_by: Option<PathBuf>,
@@ -97,11 +97,11 @@ impl Engine {
         let run = &task.owner.run;
         let mut relay = None;
         let mode = match task.reach {
-            Reach::Gateway => {
+            NetworkAccess::Gateway => {
                 relay = self.relay(&task.owner, &ExtraArgs::default()).await?;
                 relay.as_ref().map_or_else(|| "none".to_owned(), |relay| format!("container:{relay}"))
             }
-            Reach::Open => {
+            NetworkAccess::Open => {
                 let name = network::open(run);
                 self.network(run, &name, false).await?;
                 name

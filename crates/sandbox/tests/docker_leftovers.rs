@@ -326,7 +326,11 @@ async fn a_copy_of_a_folder_ends_no_container_of_the_original() {
     assert!(!playing.is_finished(), "it works on");
 
     // What is left of the original itself is stale to it.
-    original.containers.ready(&original.owner, sandbox::Reach::Gateway, &ExtraArgs::default()).await.unwrap();
+    original
+        .containers
+        .ready(&original.owner, sandbox::NetworkAccess::Gateway, &ExtraArgs::default())
+        .await
+        .unwrap();
     let ended = playing.await.unwrap();
     assert!(ended.is_err() || ended.is_ok_and(|end| end.exit.code != Some(0)), "its container was removed");
     original.containers.clear(&original.owner.run).await.unwrap();
@@ -348,7 +352,7 @@ async fn a_snapshot_of_an_earlier_version_is_found_listed_and_removed() {
         image: image(),
         env: Vec::new(),
         limits: TestPlace::limits(),
-        reach: sandbox::Reach::Gateway,
+        reach: sandbox::NetworkAccess::Gateway,
         kept_by: Some(kept_by.clone()),
     };
     let container = place.engine.open_task(&task).await.unwrap();

@@ -4,7 +4,9 @@
 
 use std::time::{Duration, Instant};
 
-use sandbox::{AgentContainer, Containers, ExtraArgs, Limits, Local, Owner, Reach, ServerContainer, Volumes};
+use sandbox::{
+    AgentContainer, Containers, ExtraArgs, Limits, Local, NetworkAccess, Owner, ServerContainer, Volumes,
+};
 use tokio_util::sync::CancellationToken;
 
 struct TestPlace {
@@ -40,7 +42,7 @@ impl TestPlace {
             env: vec![("GIVEN".to_owned(), "yes".to_owned())],
             volumes: self.volumes(),
             limits: Limits { seconds, ..Limits::default() },
-            reach: Reach::Gateway,
+            reach: NetworkAccess::Gateway,
             extra: ExtraArgs::default(),
         }
     }

@@ -226,15 +226,7 @@ pub struct PlayedTurn {
 impl PlayedTurn {
     /// The state of its cell, see [`model::Turn::state`].
     pub fn state(&self) -> TurnState {
-        match self.attempts.last() {
-            None => TurnState::NotReached,
-            Some((Verdict::Passed, _)) if self.attempts.len() > 1 => TurnState::PassedAfterRetries,
-            Some((Verdict::Passed, _)) => TurnState::Passed,
-            Some((Verdict::Failed, _)) => TurnState::Failed,
-            Some((Verdict::Error, _)) => TurnState::Error,
-            Some((Verdict::Unfinished, _)) => TurnState::Censored,
-            Some((Verdict::NotTested, _)) => TurnState::NotTested,
-        }
+        TurnState::from_last(self.attempts.last().map(|(verdict, _)| *verdict), self.attempts.len())
     }
 }
 

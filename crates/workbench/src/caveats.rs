@@ -63,10 +63,9 @@ impl Workbench {
         };
         let undeclared = episodes.iter().filter(|e| e.planned_turns.is_none()).count();
         if undeclared > 0 {
-            caveats.push(format!(
-                "The declared number of turns is unknown for {undeclared} of {}; the most turns seen stand in for it, so the score may be too high.",
-                counted(episodes.len() as u64, episode_noun(of_one_turn(episodes)))
-            ));
+            let all = counted(episodes.len() as u64, episode_noun(of_one_turn(episodes)));
+            let score = record.entry.summary.as_ref().and_then(|s| s.score);
+            caveats.push(undeclared_turns(undeclared, &all, score));
         }
         let by_turn = grades_turns(record);
         let unscored = record.entry.summary.as_ref();
@@ -141,6 +140,15 @@ impl Workbench {
     }
 }
 
+/// What it means that the declared number of turns is unknown for so many of `all` episodes.
+fn undeclared_turns(undeclared: usize, all: &str, score: Option<f64>) -> String {
+    let consequence = match score {
+        Some(_) => "; the most turns seen stand in for it, so the score may be too high",
+        None => ", and so is the score",
+    };
+    format!("The declared number of turns is unknown for {undeclared} of {all}{consequence}.")
+}
+
 /// The note on the network of a run of tasks that Stamina Lab played.
 fn network_note(run: &Run) -> Option<String> {
     let is_own = run.runner.as_ref().is_some_and(|(name, _)| name == "Stamina Lab");
@@ -194,7 +202,18 @@ fn older_than(version: &str, than: (u32, u32)) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::older_than;
+    use super::{older_than, undeclared_turns};
+
+    /// "The score may be too high" was said where no turn was seen, and no score was known.
+    #[test]
+    fn a_score_that_is_unknown_is_not_said_to_be_too_high() {
+        let unknown = "The declared number of turns is unknown for 3 of 3 episodes, and so is the score.";
+        assert_eq!(undeclared_turns(3, "3 episodes", None), unknown);
+        let known = undeclared_turns(1, "3 episodes", Some(50.0));
+        assert!(known.ends_with(
+            "1 of 3 episodes; the most turns seen stand in for it, so the score may be too high."
+        ));
+    }
 
     #[test]
     fn versions_are_compared_by_number() {

@@ -1,19 +1,18 @@
 //! Which trials of a run to run again, as text and as the flags or YAML of the runner that made them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use ingest::format_trait::PlannedScenario;
-use ingest::view;
 use model::{EndReason, Ending, Extra, counted, plain_line, shell_word};
 use serde_json::Value;
 use store::{EpisodeEntry, EpisodeId, RunId, RunRecord};
 
 use crate::Workbench;
 use crate::api::{ApiError, RerunCommand, RerunList, RerunReason, RerunRequest, RerunTrial};
-use crate::compare::coverage::is_one_job;
 use crate::episodes::ending;
 use crate::sessions::tested_run;
 
+mod job;
 mod missing;
 
 impl Workbench {
@@ -49,9 +48,10 @@ impl Workbench {
                 end_reason: Some(episode.end_reason),
             });
         }
-        let present = self.present_of_job(&record, &episodes)?;
+        let others = self.others_of_job(&record)?;
+        let present = self.present_of_job(record.entry.id, &episodes, &others)?;
         let mut unnamed = 0;
-        let planned = self.planned(&record);
+        let planned = self.planned(&record, &others, &present)?;
         let from_one =
             planned.as_deref().is_some_and(|planned| counts_from_one(planned, &record.run.settings));
         if all || request.missing {
@@ -108,43 +108,6 @@ impl Workbench {
             counted.extend(episodes.filter_map(|episode| Some((*own.get(&episode.id)?, episode))));
         }
         Ok(counted)
-    }
-
-    /// The episodes of a run and, where its job lies in several sources, of the rest of it. Each trial is there once.
-    fn present_of_job(
-        &self,
-        record: &RunRecord,
-        own: &[EpisodeEntry],
-    ) -> Result<Vec<EpisodeEntry>, ApiError> {
-        let mut runs: Vec<RunId> = vec![record.entry.id];
-        if let Some(job) = &record.entry.job {
-            let all = self.store.runs_of_job(job)?.into_iter();
-            let others = all.filter(|run| run.id != record.entry.id && is_one_job(run, &record.entry));
-            runs.extend(others.map(|run| run.id));
-        }
-        let mut episodes = own.to_vec();
-        for run in &runs[1..] {
-            episodes.extend(self.store.all_episodes(*run)?);
-        }
-        let copies = self.store.copies_among(&runs)?.into_iter();
-        let mut copies: HashSet<EpisodeId> =
-            copies.filter(|copy| runs.contains(&copy.counted_run)).map(|copy| copy.episode).collect();
-        // A trial that is withdrawn in two parts of the job is one.
-        let mut withdrawn = HashSet::new();
-        for run in &runs {
-            let trials = self.store.withdrawn_trials(*run)?;
-            copies.extend(
-                trials.into_iter().filter(|(_, trial)| !withdrawn.insert(trial.clone())).map(|(id, _)| id),
-            );
-        }
-        episodes.retain(|episode| !copies.contains(&episode.id));
-        Ok(episodes)
-    }
-
-    /// What the source says was planned; nothing where it is not there any more.
-    fn planned(&self, record: &RunRecord) -> Option<Vec<PlannedScenario>> {
-        let tree = self.live.tree(record.entry.source, &record.source_path).ok()?;
-        view::planned(&tree, &record.entry.format, &record.entry.place, &record.run.key)
     }
 }
 

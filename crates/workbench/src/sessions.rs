@@ -21,7 +21,8 @@ const SAME: f64 = 1e-9;
 const NOTHING: [f64; 9] = [0.5, 1.0, 1.0, 0.7, 0.7, 0.65, 0.65, 0.65, 0.65];
 /// Figures that are counts; all others are 0 to 1.
 const COUNTS: [&str; 2] = ["distinct_functions", "files_written"];
-/// Most turns of a session by the difficulty of its scenario, as the program has them.
+/// Most turns of a session by the difficulty of its scenario, as the program plans them. They stand for a limit that is not
+/// recorded.
 const TURN_LIMITS: [(&str, u32); 4] = [("easy", 20), ("medium", 30), ("hard", 40), ("expert", 50)];
 /// Most steps that the curve of lengths shows.
 const MOST_STEPS: u32 = 1_000;
@@ -107,13 +108,18 @@ impl Workbench {
     }
 }
 
-/// In how many of these sessions each figure is marked, by its name.
-fn marked(rows: &[&SessionRow]) -> Vec<(String, u32)> {
-    let mut figures: BTreeMap<&str, u32> = BTreeMap::new();
-    for name in rows.iter().flat_map(|row| &row.differs) {
-        *figures.entry(name).or_default() += 1;
+/// In how many of these sessions each figure is marked, and in how many it could be compared, by its name.
+fn marked(rows: &[&SessionRow]) -> Vec<(String, u32, u32)> {
+    let mut figures: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
+    for comparison in rows.iter().flat_map(|row| comparisons(&row.figures)) {
+        let (marked, compared) = figures.entry(comparison.name).or_default();
+        *marked += u32::from(comparison.is_other);
+        *compared += u32::from(comparison.is_compared);
     }
-    figures.into_iter().map(|(name, sessions)| (name.to_owned(), sessions)).collect()
+    let is_marked = |(name, (marked, compared)): (&str, (u32, u32))| {
+        (marked > 0).then(|| (name.to_owned(), marked, compared))
+    };
+    figures.into_iter().filter_map(is_marked).collect()
 }
 
 /// The sessions from `offset` on; at most `limit`, where that is not 0.
@@ -132,7 +138,7 @@ fn rows(mut entries: Vec<SessionEntry>) -> Vec<SessionRow> {
     let last: HashSet<usize> = last.into_values().collect();
     let row = |(index, entry): (usize, SessionEntry)| {
         let figures = entry.figures;
-        let differs = differing(&figures.imported, figures.compat.as_ref());
+        let differs = differing(&figures);
         SessionRow {
             episode: entry.slug,
             scenario: entry.scenario,
@@ -152,18 +158,30 @@ fn rows(mut entries: Vec<SessionEntry>) -> Vec<SessionRow> {
     entries.into_iter().enumerate().map(row).collect()
 }
 
-/// The imported figures that are others than those computed here. Comprehension, efficiency and overall are also compared with
-/// what the imported nine make: that can be told without the conversation.
-fn differing(imported: &ImportedFigures, compat: Option<&[f64; 9]>) -> Vec<String> {
+/// An imported figure beside the same one computed here.
+struct Comparison {
+    name: &'static str,
+    /// Whether it is another.
+    is_other: bool,
+    /// Whether that could be told: both are known, or it is another than its own nine make.
+    is_compared: bool,
+}
+
+/// The imported figures beside those computed here. Comprehension, efficiency and overall are also held against what the imported
+/// nine make: that they are others can be told without the conversation.
+fn comparisons(figures: &SessionFigures) -> Vec<Comparison> {
+    let SessionFigures { imported, compat, .. } = figures;
     let is_other = |value: Option<f64>, other: Option<f64>| {
         value.zip(other).is_some_and(|(value, other)| (value - other).abs() > SAME)
     };
-    let mut names: Vec<String> = LOCOBENCH_METRICS
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| is_other(imported.metrics[*index], compat.map(|nine| nine[*index])))
-        .map(|(_, name)| (*name).to_owned())
-        .collect();
+    let compared = |name: &'static str, value: Option<f64>, [of_imported, of_computed]: [Option<f64>; 2]| {
+        let is_other = is_other(value, of_imported) || is_other(value, of_computed);
+        Comparison { name, is_other, is_compared: is_other || (value.is_some() && of_computed.is_some()) }
+    };
+    let of_nine = |(index, name): (usize, &'static str)| {
+        compared(name, imported.metrics[index], [None, compat.map(|nine| nine[index])])
+    };
+    let mut found: Vec<Comparison> = LOCOBENCH_METRICS.into_iter().enumerate().map(of_nine).collect();
     let mean = |values: &[Option<f64>]| -> Option<f64> {
         let sum: Option<f64> = values.iter().copied().sum();
         sum.map(|sum| sum / values.len() as f64)
@@ -173,18 +191,26 @@ fn differing(imported: &ImportedFigures, compat: Option<&[f64; 9]>) -> Vec<Strin
     let own = comprehension
         .zip(efficiency)
         .map(|(comprehension, efficiency)| LcbaPair { comprehension, efficiency }.overall());
-    let computed = compat.map(LcbaPair::of_metrics);
-    let derived = [
-        ("comprehension", imported.comprehension, comprehension, computed.map(|pair| pair.comprehension)),
-        ("efficiency", imported.efficiency, efficiency, computed.map(|pair| pair.efficiency)),
-        ("overall", imported.overall, own, computed.map(LcbaPair::overall)),
-    ];
-    for (name, value, of_imported, of_computed) in derived {
-        if is_other(value, of_imported) || is_other(value, of_computed) {
-            names.push(name.to_owned());
-        }
-    }
-    names
+    let computed = compat.as_ref().map(LcbaPair::of_metrics);
+    let comprehension = [comprehension, computed.map(|pair| pair.comprehension)];
+    let efficiency = [efficiency, computed.map(|pair| pair.efficiency)];
+    found.extend([
+        compared("comprehension", imported.comprehension, comprehension),
+        compared("efficiency", imported.efficiency, efficiency),
+        compared("overall", imported.overall, [own, computed.map(LcbaPair::overall)]),
+    ]);
+    found
+}
+
+/// Whether it could be told that an imported figure of a session is another.
+fn is_compared(row: &SessionRow) -> bool {
+    comparisons(&row.figures).iter().any(|comparison| comparison.is_compared)
+}
+
+/// Names of the imported figures that are others than those computed here.
+fn differing(figures: &SessionFigures) -> Vec<String> {
+    let others = comparisons(figures).into_iter().filter(|comparison| comparison.is_other);
+    others.map(|comparison| comparison.name.to_owned()).collect()
 }
 
 fn groups(rows: &[SessionRow], key_of: &dyn Fn(&SessionFigures) -> Option<&String>) -> Vec<SessionGroup> {
@@ -212,6 +238,7 @@ fn group(key: String, rows: &[&SessionRow]) -> SessionGroup {
             (sum.0.saturating_add(turns), sum.1.saturating_add(answered.min(turns)))
         }),
         differ: counted.iter().filter(|row| !row.differs.is_empty()).count() as u32,
+        differ_of: counted.iter().filter(|row| is_compared(row)).count() as u32,
         imported: lcba(&counted, &|row| {
             let ImportedFigures { metrics, comprehension, efficiency, overall } = row.figures.imported;
             (metrics, [comprehension, efficiency, overall])
@@ -251,13 +278,16 @@ fn lcba(rows: &[&SessionRow], values_of: &dyn Fn(&SessionRow) -> Values) -> Vec<
     for (index, name) in ["comprehension", "efficiency", "overall"].iter().enumerate() {
         means.push(mean(name, values.iter().map(|(_, pair)| pair[index])));
     }
-    let (comprehension, efficiency) = (&means[9], &means[10]);
-    let balance = comprehension
-        .mean
-        .zip(efficiency.mean)
-        .and_then(|(comprehension, efficiency)| LcbaPair { comprehension, efficiency }.balance());
-    // The balance of the two means, as the paper has it: it has no interval.
-    let n = comprehension.n.min(efficiency.n);
+    // The balance of the two means, as the paper has it: it has no interval. Both are of the same scenarios.
+    let pairs =
+        values.iter().filter_map(|(_, [comprehension, efficiency, _])| comprehension.zip(*efficiency));
+    let both: Vec<(f64, f64)> = pairs.collect();
+    let means_of_both = mean_over_scenarios(both.iter().map(|pair| pair.0))
+        .zip(mean_over_scenarios(both.iter().map(|pair| pair.1)));
+    let balance = means_of_both.and_then(|(comprehension, efficiency)| {
+        LcbaPair { comprehension: comprehension.mean, efficiency: efficiency.mean }.balance()
+    });
+    let n = both.len() as u32;
     means.push(SessionMean { name: "balance".to_owned(), mean: balance, ci_low: None, ci_high: None, n });
     means
 }
@@ -278,14 +308,23 @@ fn corrected(rows: &[&SessionRow]) -> Vec<SessionMean> {
     ]
 }
 
-/// Whether a limit of time or of turns, or the endpoint, ended a session. The program calls a session `completed` that used up
-/// its turns.
-fn ended_from_outside(figures: &SessionFigures) -> bool {
-    let limit = TURN_LIMITS.iter().find(|(name, _)| figures.difficulty.as_deref() == Some(*name));
+/// Most turns of a session: what its scenario says, else what the program plans for the difficulty.
+fn turn_limit(figures: &SessionFigures) -> Option<u32> {
+    let planned = || {
+        let limit = TURN_LIMITS.iter().find(|(name, _)| figures.difficulty.as_deref() == Some(*name));
+        limit.map(|(_, most)| *most)
+    };
+    figures.max_turns.or_else(planned)
+}
+
+/// Whether a session ended by itself. The program calls a session `completed` that used up its turns. What a limit of time or the
+/// endpoint ended did not end by itself; of one that still runs, or whose record is cut off, the end is unknown.
+fn ended_by_itself(figures: &SessionFigures) -> bool {
+    let used_up = || figures.turns.zip(turn_limit(figures)).is_some_and(|(turns, most)| turns >= most);
     match figures.status.as_deref() {
-        Some("timeout" | "completed_with_throttling") => true,
-        Some("failed") => false,
-        _ => figures.turns.zip(limit).is_some_and(|(turns, (_, most))| turns >= *most),
+        Some("failed") => true,
+        Some("completed") => !used_up(),
+        _ => false,
     }
 }
 
@@ -294,12 +333,13 @@ fn running(rows: &[&SessionRow]) -> Vec<StillRunning> {
     let lengths: Vec<Observation> = rows
         .iter()
         .filter_map(|row| {
+            // One that never started is in the curve neither as an event nor as censored.
             let steps = row.figures.turns.filter(|_| row.never_started == Some(false))?;
-            Some(if ended_from_outside(&row.figures) {
-                Observation { turns: steps, ending: Ending::Censored }
-            } else {
+            Some(if ended_by_itself(&row.figures) {
                 // It ended in its last step: the step before is the last one after which it still ran.
                 Observation { turns: steps.saturating_sub(1), ending: Ending::Event }
+            } else {
+                Observation { turns: steps, ending: Ending::Censored }
             })
         })
         .collect();
@@ -350,7 +390,7 @@ fn cautions(all: &SessionGroup, rows: &[SessionRow]) -> Vec<String> {
     ];
     if all.never_started > 0 {
         cautions.push(format!(
-            "{} of {} sessions never started, and are scored all the same.",
+            "{} of {} sessions never started. The program scores such a session all the same; the share of sessions still running leaves it out.",
             all.never_started, all.scenarios
         ));
     }
@@ -367,8 +407,9 @@ fn cautions(all: &SessionGroup, rows: &[SessionRow]) -> Vec<String> {
     }
     if all.differ > 0 {
         cautions.push(format!(
-            "In {} of {} sessions an imported figure is another than the one computed here.",
-            all.differ, all.scenarios
+            "In {} of {} an imported figure is another than the one computed here.",
+            all.differ,
+            counted(all.differ_of.into(), "session")
         ));
     }
     let withdrawn = rows.iter().filter(|row| row.invalid.is_some()).count();

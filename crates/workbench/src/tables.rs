@@ -5,7 +5,7 @@ use std::path::Path;
 
 use files::Tree;
 use ingest::formats::table::columns::COLUMNS;
-use ingest::formats::table::{ColumnRenames, TableHeader, table_headers};
+use ingest::formats::table::{ColumnRenames, table_headers};
 
 use crate::Workbench;
 use crate::api::{ApiError, MapColumns, Nothing};
@@ -54,9 +54,13 @@ impl Workbench {
         let known = self.store.column_names()?;
         let mut found = false;
         for table in &tables {
-            if columns.values().all(|name| has_column(table, name)) {
+            // Names are kept as the header spells them.
+            let spelled: Option<ColumnRenames> = (columns.iter())
+                .map(|(ours, name)| Some((ours.clone(), table.column(name)?.to_owned())))
+                .collect();
+            if let Some(spelled) = spelled {
                 let mut names = known.get(&table.header).cloned().unwrap_or_default();
-                names.extend(columns.clone());
+                names.extend(spelled);
                 if columns.is_empty() {
                     names.clear();
                 }
@@ -69,7 +73,7 @@ impl Workbench {
         }
         // Of one table what it lacks is named; of several none may lack all of them.
         let is_lacked = |name: &&String| match &tables[..] {
-            [table] => !has_column(table, name),
+            [table] => table.column(name).is_none(),
             _ => true,
         };
         let names: Vec<&str> = columns.values().filter(is_lacked).map(String::as_str).collect();
@@ -81,10 +85,6 @@ impl Workbench {
         };
         Err(ApiError::new("table.no_column", message).at(path.to_owned()).hint(hint))
     }
-}
-
-fn has_column(table: &TableHeader, name: &str) -> bool {
-    table.columns.iter().any(|column| column.trim() == name.trim())
 }
 
 /// `turn=round` as `--map` takes it.

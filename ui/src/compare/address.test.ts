@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { moved, readAddress, rearranged, requestOf } from "./address";
+import { moved, readAddress, addressWithMembers, requestOf } from "./address";
 import { memberText } from "./members";
 
 test("what is out of range or no choice is the default", () => {
@@ -23,11 +23,11 @@ test("what is out of range or no choice is the default", () => {
 
 test("the reference stays the same member when others move or go", () => {
   const at = readAddress({ members: "a,b,c", ref: "1" });
-  expect(rearranged(at, moved(at.members, 1, 0))).toEqual({ members: "b,a,c", ref: null, other: null });
-  expect(rearranged(at, moved(at.members, 0, 2))).toEqual({ members: "b,c,a", ref: null, other: null });
-  expect(rearranged(at, moved(at.members, 1, 9))).toMatchObject({ members: "a,c,b", ref: "2" });
+  expect(addressWithMembers(at, moved(at.members, 1, 0))).toEqual({ members: "b,a,c", ref: null, other: null });
+  expect(addressWithMembers(at, moved(at.members, 0, 2))).toEqual({ members: "b,c,a", ref: null, other: null });
+  expect(addressWithMembers(at, moved(at.members, 1, 9))).toMatchObject({ members: "a,c,b", ref: "2" });
   expect(
-    rearranged(
+    addressWithMembers(
       at,
       at.members.filter((m) => memberText(m) !== "b"),
     ),

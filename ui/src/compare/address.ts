@@ -8,8 +8,8 @@ import type { Member } from "../host/bindings/Member";
 import type { Query } from "../shell/routes";
 import { memberText, membersText, readMembers } from "./members";
 
-/** With more members figures are harder to read: each has a small panel. */
-export const MOST = 8;
+/** Members of a comparison that the page and the matrix offer: with more, figures are harder to read, and each has a small panel. */
+export const MAX_COMPARED = 8;
 
 export const figures = ["survival", "failures", "bars", "cost"] as const;
 export type FigureTab = (typeof figures)[number];
@@ -91,7 +91,7 @@ export const requestOf = (at: CompareAddress, pairs: CompareRequest["pairs"] = "
 });
 
 /** The members in another order, or fewer or more of them; the reference stays the same member while it is there. */
-export function rearranged(at: CompareAddress, members: readonly Member[]): Record<string, string | null> {
+export function addressWithMembers(at: CompareAddress, members: readonly Member[]): Record<string, string | null> {
   const reference = at.members[at.reference];
   const key = reference === undefined ? undefined : memberText(reference);
   const found = members.findIndex((m) => memberText(m) === key);

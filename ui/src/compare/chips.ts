@@ -3,7 +3,7 @@ import type { ComparedMember } from "../host/bindings/ComparedMember";
 import type { Member } from "../host/bindings/Member";
 import type { SeriesStyle } from "../host/bindings/SeriesStyle";
 import { memberText } from "./members";
-import { memberInWords } from "./words";
+import { memberInWords } from "./compareWords";
 
 export interface Chip {
   readonly key: string;

@@ -1,5 +1,5 @@
 // How high the panes of the Compare page must be at least, in px, so that a figure of many members is whole. Pure.
-import { MOST } from "./address";
+import { MAX_COMPARED } from "./address";
 
 /** Up to this number of members the usual height is enough. */
 const FEW = 4;
@@ -27,7 +27,7 @@ const EDGE = 9;
 /** The pane of the figure: its plot, and a row of the at-risk table for every member under a head; or its lines of panels. */
 export function figureLeast(members: number, wide: boolean): number {
   if (members <= FEW) return USUAL;
-  if (members <= MOST) return PANE + AXIS + PLOT + ROW * (members + 1);
+  if (members <= MAX_COMPARED) return PANE + AXIS + PLOT + ROW * (members + 1);
   return PANE + AROUND + PANEL * Math.min(MOST_LINES, Math.ceil(members / ACROSS[wide ? "wide" : "narrow"]));
 }
 

@@ -6,7 +6,7 @@ import type { SeriesStyle } from "../host/bindings/SeriesStyle";
 import { resource } from "../shell/resource.svelte";
 import type { Query, Route } from "../shell/routes";
 import { readAddress } from "./address";
-import { pairOf, sideBySide } from "./cells";
+import { pairOf, sideBySide } from "./comparedCells";
 import { readMembers } from "./members";
 import { keptQuery, pairFromText, type Place } from "./sides";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import entries from "virtual:explained";
-import { filled, inputsRoute, knownHorizon } from "./explained";
+import { fillPlaceholders, inputsRoute, knownHorizon } from "./explained";
 import { explainKeys, isExplainKey } from "./keys";
 import { parse } from "./parse";
 
@@ -137,16 +137,18 @@ test("every number in the strip of Run, Live, Failures and the import report say
 
 test("commands and code have the run, the reference and τ of the place", () => {
   const at = { key: "difference" as const, run: "sweep.a", reference: "sweep.b", tau: "9" };
-  expect(filled("stamina table episodes RUN REFERENCE --out episodes.csv", at)).toBe(
+  expect(fillPlaceholders("stamina table episodes RUN REFERENCE --out episodes.csv", at)).toBe(
     "stamina table episodes sweep.a sweep.b --out episodes.csv",
   );
-  expect(filled('S("RUN", TAU + 1)', { ...at, run: null })).toBe('S("RUN", 9 + 1)');
+  expect(fillPlaceholders('S("RUN", TAU + 1)', { ...at, run: null })).toBe('S("RUN", 9 + 1)');
   const command = "stamina table progress FOLDER --out progress.csv";
-  expect(filled(command, { ...at, folder: "/home/me/runs/glm-5" })).toBe("stamina table progress /home/me/runs/glm-5 --out progress.csv");
-  expect(filled(command, { ...at, folder: "/home/me/it's here; $(x)" })).toBe(
+  expect(fillPlaceholders(command, { ...at, folder: "/home/me/runs/glm-5" })).toBe(
+    "stamina table progress /home/me/runs/glm-5 --out progress.csv",
+  );
+  expect(fillPlaceholders(command, { ...at, folder: "/home/me/it's here; $(x)" })).toBe(
     String.raw`stamina table progress '/home/me/it'\''s here; $(x)' --out progress.csv`,
   );
-  expect(filled(command, at)).toBe(command);
+  expect(fillPlaceholders(command, at)).toBe(command);
   // A command is not told a horizon of nobody.
   expect([knownHorizon("0"), knownHorizon("9"), knownHorizon(null)]).toEqual([null, "9", null]);
   const entry = entries.find((one) => one.key === "mean_stamina");

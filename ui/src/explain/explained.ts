@@ -72,7 +72,7 @@ export function explainedOn(page: ParentNode): Explained[] {
 const asWord = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`);
 
 /** A command or code with what is known of the place in it. */
-export function filled(text: string, at: Pick<Explained, "run" | "reference" | "tau" | "folder">): string {
+export function fillPlaceholders(text: string, at: Pick<Explained, "run" | "reference" | "tau" | "folder">): string {
   const names: Readonly<Record<string, string | null>> = {
     RUN: at.run,
     REFERENCE: at.reference,

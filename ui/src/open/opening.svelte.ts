@@ -3,9 +3,9 @@ import { asCallError, call, host, type CallError } from "../host";
 import type { SourceInfo } from "../host/bindings/SourceInfo";
 import { counted } from "../parts/format";
 import { countsInWords } from "../parts/severity";
-import { live, refreshApp } from "../shell/changes.svelte";
+import { appStatus, refreshApp } from "../shell/changes.svelte";
 import { parseRoute, router } from "../shell/router.svelte";
-import { played } from "../shell/runs.svelte";
+import { localRuns } from "../shell/runs.svelte";
 import { toasts } from "../shell/toasts.svelte";
 import { beginTour, tour } from "../tour/tour.svelte";
 
@@ -119,9 +119,9 @@ export async function pick(kind: "folder" | "zip"): Promise<void> {
 
 /** Opens the sample. The first look at it begins the tour of the page of a run; later looks do where `withTour` asks for it. */
 export async function openSample(withTour = false): Promise<void> {
-  const sample = live.app?.sample;
+  const sample = appStatus.app?.sample;
   if (sample === null || sample === undefined) return;
-  const loaded = live.app?.sources.find((source) => source.path === sample && source.status === "ready");
+  const loaded = appStatus.app?.sources.find((source) => source.path === sample && source.status === "ready");
   const wanted = withTour || !tour.seen;
   if (loaded) {
     if (wanted && (await beginTour(loaded.id).catch(() => false))) return;
@@ -131,7 +131,7 @@ export async function openSample(withTour = false): Promise<void> {
   const opened = await openPath(sample);
   if (!wanted || !opened) return;
   tourOf = opened.id;
-  noticeRead(live.app?.sources ?? []);
+  noticeRead(appStatus.app?.sources ?? []);
 }
 
 /** Takes a source out of the library; for 10 s the notice offers to take that back. */
@@ -164,10 +164,10 @@ export function showFailure(title: string): (thrown: unknown) => void {
   };
 }
 
-/** Tells when a source has been read. Call in an effect that follows `live.app`. */
+/** Tells when a source has been read. Call in an effect that follows `appStatus.app`. */
 export function noticeRead(sources: readonly SourceInfo[]): void {
   // A run that is played here is read again after every attempt: that is no news.
-  const own = new Set((played.data?.runs ?? []).map((run) => run.folder));
+  const own = new Set((localRuns.data?.runs ?? []).map((run) => run.folder));
   for (const source of sources) {
     if (source.id === tourOf && source.status !== "reading") {
       tourOf = undefined;

@@ -11,7 +11,7 @@ import {
   dollars,
   duration,
   endLook,
-  fixed,
+  fixedOrUnknown,
   horizonInWords,
   interval,
   median,
@@ -28,7 +28,7 @@ import {
   signed,
   signedInterval,
   staminaInWords,
-  thin,
+  compactCount,
   tokensTotal,
 } from "./format";
 
@@ -40,7 +40,7 @@ test("a horizon is unknown where nobody was at risk", () => {
 const plain = (text: string): string => text.replaceAll("\u202f", " ");
 
 test("thin units keep three digits and never say 1000 k", () => {
-  expect([0, 941, 1000, 21_800, 999_400, 999_950, 2_310_000, 4_100_000, 1.5e10, 3e12].map((n) => plain(thin(n)))).toEqual([
+  expect([0, 941, 1000, 21_800, 999_400, 999_950, 2_310_000, 4_100_000, 1.5e10, 3e12].map((n) => plain(compactCount(n)))).toEqual([
     "0",
     "941",
     "1.00 k",
@@ -101,7 +101,7 @@ test("the simulated model takes no money, and an unknown cost is no zero", () =>
 
 test("unknown is a word, and no variation is not an interval", () => {
   const s = { mean: 4.318, ci_low: 2.851, ci_high: 5.79, clustered: false, tau: 9, n: 25, events: 16, censored: 9, median: 4 };
-  expect(fixed(null, 1)).toBe("unknown");
+  expect(fixedOrUnknown(null, 1)).toBe("unknown");
   expect(range(null)).toBe("unknown");
   expect([range([5, 15]), range([20, 20])]).toEqual(["5–15", "20"]);
   expect(interval(s)).toBe("2.85–5.79");

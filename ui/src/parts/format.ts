@@ -27,7 +27,7 @@ export function counted(value: number, one: string, many = `${one}s`): string {
 }
 
 /** Three significant digits with a unit: `941`, `21.8 k`, `2.31 M`. */
-export function thin(value: number): string {
+export function compactCount(value: number): string {
   const size = Math.abs(value);
   const units: readonly [number, string][] = [
     [1e12, "T"],
@@ -48,7 +48,7 @@ export function thin(value: number): string {
 
 /** `812 B`, `14.2 kB`: decimal units. */
 export function bytes(value: number): string {
-  return value < 1000 ? `${String(value)}${THIN}B` : `${thin(value)}B`;
+  return value < 1000 ? `${String(value)}${THIN}B` : `${compactCount(value)}B`;
 }
 
 /** `4 m 02 s`, `1 h 05 m`, `0.4 s` */
@@ -133,12 +133,12 @@ export function decimals(value: number, digits: number): string {
 }
 
 /** Tokens a second: `148`, `21.4`. */
-export function pace(speed: number): string {
+export function tokensPerSecond(speed: number): string {
   return speed >= 100 ? count(Math.round(speed)) : decimals(speed, 1);
 }
 
 /** Stamina, scores: `4.32`, `59.7`; `unknown` without a value. */
-export function fixed(value: number | null, digits: number): string {
+export function fixedOrUnknown(value: number | null, digits: number): string {
   return value === null ? UNKNOWN : decimals(value, digits);
 }
 

@@ -14,7 +14,7 @@ function outside(m: FigureMark, x: number, y: number): number {
   return Math.hypot(dx, dy);
 }
 
-/** The mark at a point: the one around it, of several the one whose middle is nearest; else the nearest in reach. */
+/** The mark at a point. If several contain the point, the one with the nearest center. If none does, the nearest within `REACH`. */
 export function markAt(marks: readonly FigureMark[], x: number, y: number): number | null {
   let best: number | null = null;
   let bestOff = REACH;

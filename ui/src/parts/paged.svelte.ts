@@ -3,7 +3,7 @@
 import { untrack } from "svelte";
 import { asCallError, call, type CallError } from "../host";
 import type { Commands } from "../host/bindings/Commands";
-import { live } from "../shell/changes.svelte";
+import { appStatus } from "../shell/changes.svelte";
 
 const PAGE = 200;
 const SLOW_MS = 150;
@@ -96,7 +96,7 @@ export function pagedRows<Name extends Paged>(name: Name, request: () => Command
   let seen: string | undefined;
   $effect(() => {
     const next = wanted;
-    void live.revision;
+    void appStatus.revision;
     void again;
     untrack(() => {
       const same = seen === next;

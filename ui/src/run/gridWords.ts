@@ -2,7 +2,7 @@
 import type { GridRow } from "../host/bindings/GridRow";
 import { episodeName } from "../parts/episode";
 import { endReasonLabels } from "../parts/format";
-import { type Look, lookOf } from "./cells";
+import { type Look, lookOf } from "./gridGeometry";
 
 const words: Readonly<Record<Look, string>> = {
   passed: "passed",

@@ -26,11 +26,11 @@ test("a mean is in words with its interval, if it has one", () => {
 
 test("a figure is marked by the sessions that count of which it is another", () => {
   const differs = [
-    ["comprehension", 1],
-    ["overall", 2],
+    ["comprehension", 1, 5],
+    ["overall", 2, 5],
   ] as const;
-  expect(differOf(differs, "comprehension")).toBe(1);
-  expect(differOf(differs, "efficiency")).toBe(0);
+  expect(differOf(differs, "comprehension")).toEqual([1, 5]);
+  expect(differOf(differs, "efficiency")).toEqual([0, 0]);
 });
 
 test("a session has the nine in three columns, the third under names of its own", () => {

@@ -2,13 +2,13 @@
 import type { PublishedNumber } from "../host/bindings/PublishedNumber";
 import type { SessionMean } from "../host/bindings/SessionMean";
 import type { SessionRow } from "../host/bindings/SessionRow";
-import { decimals, fixed, UNKNOWN } from "../parts/format";
+import { decimals, fixedOrUnknown, UNKNOWN } from "../parts/format";
 
 /** `0.812 (0.790–0.834), known for 5`; without an interval only the mean, and nothing of `n` where it is known for all scenarios. */
 export function meanInWords(mean: SessionMean | undefined, scenarios: number): string {
   if (mean?.mean == null) return UNKNOWN;
   const ends = mean.ci_low === null || mean.ci_high === null ? "" : ` (${decimals(mean.ci_low, 3)}–${decimals(mean.ci_high, 3)})`;
-  return `${fixed(mean.mean, 3)}${ends}${mean.n === scenarios ? "" : `, known for ${String(mean.n)}`}`;
+  return `${fixedOrUnknown(mean.mean, 3)}${ends}${mean.n === scenarios ? "" : `, known for ${String(mean.n)}`}`;
 }
 
 export const meanOf = (means: readonly SessionMean[], name: string): SessionMean | undefined => means.find((m) => m.name === name);
@@ -17,9 +17,10 @@ export const meanOf = (means: readonly SessionMean[], name: string): SessionMean
 export const partOf = (part: readonly [number, number] | null): string =>
   part === null ? UNKNOWN : `${String(part[0])} / ${String(part[1])}`;
 
-/** In how many of the sessions that count the imported figure of this name is marked. */
-export function differOf(differs: readonly (readonly [string, number])[], name: string): number {
-  return differs.find(([figure]) => figure === name)?.[1] ?? 0;
+/** In how many of the sessions that count the imported figure of this name is marked, and in how many it could be compared. */
+export function differOf(differs: readonly (readonly [string, number, number])[], name: string): readonly [number, number] {
+  const found = differs.find(([figure]) => figure === name);
+  return found === undefined ? [0, 0] : [found[1], found[2]];
 }
 
 /** What the calls and their results show of what a metric is called, under a name of its own. */

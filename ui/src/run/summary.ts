@@ -9,16 +9,16 @@ import {
   count,
   counted,
   endReasonLabels,
-  fixed,
+  fixedOrUnknown,
   median,
-  pace,
+  tokensPerSecond,
   passRateInWords,
   percent,
   percentInterval,
   plannedOfMissing,
   rangeOf,
   scoreText,
-  thin,
+  compactCount,
   tokensTotal,
   whyNoInterval,
 } from "../parts/format";
@@ -94,7 +94,7 @@ export function reportedRows(reported: readonly (readonly [string, number])[]): 
     return {
       name,
       label: ownFigures.get(name) ?? name,
-      value: isSpeed ? `${pace(value)} tokens/s` : reportedValue(value),
+      value: isSpeed ? `${tokensPerSecond(value)} tokens/s` : reportedValue(value),
       explain: isSpeed ? "run_tokens_per_second" : undefined,
     };
   });
@@ -226,7 +226,7 @@ function staminaStats(row: RunRow, room: StripWidth): Stat[] {
     {
       explain: "mean_stamina",
       key: s.mean === null ? "Mean stamina" : `Mean stamina, τ = ${String(s.tau)}`,
-      value: fixed(s.mean, 2),
+      value: fixedOrUnknown(s.mean, 2),
       small:
         s.n === 0
           ? "no episodes"
@@ -297,7 +297,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, 
     list.push({
       explain: "gap",
       key: "Gap",
-      value: fixed(rounds.gap, 1),
+      value: fixedOrUnknown(rounds.gap, 1),
       unknown: rounds.gap === null,
       title: rounds.gap === null ? reason : "SR − MT@4, in points, with MT@4 of runs of the same harness and model",
     });
@@ -322,14 +322,14 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, 
     });
   }
   const total = tokensTotal(row.tokens);
-  const part = (name: string, value: number | null): string => `${name} ${value === null ? UNKNOWN : thin(value)}`;
+  const part = (name: string, value: number | null): string => `${name} ${value === null ? UNKNOWN : compactCount(value)}`;
   const parts = total === null ? undefined : words(part("in", row.tokens.input), part("out", row.tokens.output));
   const knownTokens =
     total !== null && row.tokens_known < row.episodes ? `known for ${count(row.tokens_known)} of ${count(row.episodes)}` : undefined;
   list.push({
     explain: "tokens",
     key: "Tokens",
-    value: total === null ? UNKNOWN : thin(total),
+    value: total === null ? UNKNOWN : compactCount(total),
     small: knownTokens ?? (wide ? parts : undefined),
     unknown: total === null,
     title: total === null ? undefined : words(parts, part("of the input cached", row.tokens.cached)),

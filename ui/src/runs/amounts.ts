@@ -13,7 +13,7 @@ export function clock(seconds: number): string {
 }
 
 /** A forecast is not exact to the second: `40 s`, `50 m`, `1 h 05 m`, `2 d 3 h`. */
-export function about(seconds: number): string {
+export function approximateDuration(seconds: number): string {
   const minutes = Math.round(seconds / 60);
   if (seconds < 90) return `${String(Math.max(1, Math.round(seconds)))}${THIN}s`;
   if (minutes < 60) return `${String(minutes)}${THIN}m`;
@@ -23,9 +23,9 @@ export function about(seconds: number): string {
 }
 
 /** `9–26 h`, `40–55 m`, `50 m–2 h 10 m`: both ends in one unit where they read well in it. */
-export function aboutRange([low, high]: readonly [number, number]): string {
-  const a = about(low);
-  const b = about(high);
+export function approximateDurationRange([low, high]: readonly [number, number]): string {
+  const a = approximateDuration(low);
+  const b = approximateDuration(high);
   if (a === b) return a;
   const hours = (s: number): string => String(Math.round(s / 3600));
   if (low >= 3 * 3600 && high >= 3 * 3600 && high < 96 * 3600 && hours(low) !== hours(high)) return `${hours(low)}–${hours(high)}${THIN}h`;
@@ -42,7 +42,7 @@ export function dollarRange([low, high]: readonly [number, number]): string {
 }
 
 /** `38–95 M`, `0.6–1.4 M`: two significant digits, both ends in the unit of the larger. */
-export function thinRange([low, high]: readonly [number, number]): string {
+export function compactCountRange([low, high]: readonly [number, number]): string {
   const units: readonly (readonly [number, string])[] = [
     [1e9, "G"],
     [1e6, "M"],
@@ -72,5 +72,5 @@ export function sinceInWords(seconds: number | null): string {
       ? `${String(Math.floor(seconds))}${THIN}s`
       : seconds < 3600
         ? `${String(Math.floor(seconds / 60))}${THIN}m`
-        : about(seconds);
+        : approximateDuration(seconds);
 }

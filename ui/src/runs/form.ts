@@ -332,7 +332,7 @@ export const isSampled = (settings: Pick<FormSettings, "source" | "scenarios_dir
   settings.source === "scenarios" && settings.use_llm_sampler && settings.scenarios_dir.trim() === "";
 
 /** What is wrong, without the names of keys that the form does not show. */
-export const plainly = (message: string): string => message.replace(/^endpoint\.mode=gateway needs it: /i, "Needed: ");
+export const shortMessage = (message: string): string => message.replace(/^endpoint\.mode=gateway needs it: /i, "Needed: ");
 
 /** Whether a job samples the scenarios of this run: its pack lies beside the results. */
 export const isSamplingOf = (job: Pick<Job, "kind" | "place">, settings: Pick<FormSettings, "output_dir">): boolean =>

@@ -14,7 +14,7 @@ import {
   faultsInWords,
   isLive,
   outcome,
-  retrySays,
+  retryInWords,
   rowMark,
   rowOf,
   stopKeeps,
@@ -118,8 +118,8 @@ test("an attempt in flight and an episode that continues can be retried, in a pa
     ).toEqual([true, true, false, false]);
   }
   expect((["stopping", "finished", "lost"] as const).some((state) => canRetry(state, outside))).toBe(false);
-  expect(retrySays(outside)).toContain("resume it with a larger one");
-  expect(retrySays({ end_reason: "endpoint" })).toContain("The endpoint or the containers");
+  expect(retryInWords(outside)).toContain("resume it with a larger one");
+  expect(retryInWords({ end_reason: "endpoint" })).toContain("The endpoint or the containers");
 });
 
 test("what cannot be read is unknown and named", () => {

@@ -17,13 +17,13 @@ import {
   duration,
   endLook,
   endReasonLabels,
-  pace,
-  thin,
+  tokensPerSecond,
+  compactCount,
   tokensTotal,
 } from "../parts/format";
 import { type Look, stateOfLetter, textClass } from "../parts/look";
 import type { Stat } from "../parts/stat";
-import { aboutRange, dollarRange } from "./amounts";
+import { approximateDurationRange, dollarRange } from "./amounts";
 
 const THIN = "\u202f";
 
@@ -51,7 +51,7 @@ export const canRetry = (state: LiveState, episode: Pick<LiveEpisode, "phase" | 
   (state === "running" || state === "paused") && (isInFlight(episode) || episode.goes_on);
 
 /** Why an episode that is over can continue, and how. */
-export function retrySays(episode: Pick<LiveEpisode, "end_reason">): string {
+export function retryInWords(episode: Pick<LiveEpisode, "end_reason">): string {
   const on = "the dropped attempt is retried from the snapshot before it, in the same session.";
   if (episode.end_reason === "budget")
     return "A budget ended it, not its agent. It continues in the same session. If that budget is still spent, it ends again at once: stop the run and resume it with a larger one.";
@@ -234,7 +234,7 @@ export function strip(run: LiveRunDetail): Stat[] {
   const [done, planned] = row.turns;
   const playing = isLive(row.state);
   const tokens = tokensTotal(row.tokens);
-  const part = (n: number | null): string => (n === null ? UNKNOWN : thin(n));
+  const part = (n: number | null): string => (n === null ? UNKNOWN : compactCount(n));
   const partial = run.unmetered > 0 ? `${counted(run.unmetered, "answer")} reported no usage: tokens and cost are too low` : undefined;
   const spent = costInWords(row.cost_usd, row.simulated);
   const cost = row.simulated ? null : row.cost_usd;
@@ -292,7 +292,7 @@ export function strip(run: LiveRunDetail): Stat[] {
     explain: "elapsed",
     key: playing ? "Elapsed, left" : "Elapsed",
     value: duration(row.seconds),
-    small: !playing ? undefined : forecast === null ? "time left unknown" : `${aboutRange(forecast.seconds_left)} left`,
+    small: !playing ? undefined : forecast === null ? "time left unknown" : `${approximateDurationRange(forecast.seconds_left)} left`,
     title: budget.seconds === null ? undefined : `Wall time of the run: at most ${duration(budget.seconds)}`,
   });
   stats.push({
@@ -303,7 +303,7 @@ export function strip(run: LiveRunDetail): Stat[] {
     small: tokens === null ? undefined : `${part(row.tokens.cached)} cached, ${part(row.tokens.output)} out`,
     wide: true,
     title: [
-      budget.tokens === null ? null : `Budget: ${thin(budget.tokens)} in and out`,
+      budget.tokens === null ? null : `Budget: ${compactCount(budget.tokens)} in and out`,
       partial ?? null,
       counted(run.requests, "model request"),
     ]
@@ -324,13 +324,13 @@ export function strip(run: LiveRunDetail): Stat[] {
   if (!row.simulated) {
     const { prompt, answer } = run.tokens_per_second;
     const known = [
-      answer === null ? null : `answer, p10 ${pace(answer.p10)}`,
-      prompt === null ? null : `prompt ${pace(prompt.median)}, p10 ${pace(prompt.p10)}`,
+      answer === null ? null : `answer, p10 ${tokensPerSecond(answer.p10)}`,
+      prompt === null ? null : `prompt ${tokensPerSecond(prompt.median)}, p10 ${tokensPerSecond(prompt.p10)}`,
     ].filter((part) => part !== null);
     stats.push({
       explain: "tokens_per_second",
       key: "Tokens a second",
-      value: answer === null ? UNKNOWN : pace(answer.median),
+      value: answer === null ? UNKNOWN : tokensPerSecond(answer.median),
       unknown: answer === null,
       small: known.length === 0 ? undefined : known.join("; "),
       title: "Of the answers that tell it, at the end of the gateway's log: the median and the 10th percentile",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { LiveLog } from "../host/bindings/LiveLog";
-import { KEPT, atEnd, emptyTail, grown, timeOfDay } from "./log";
+import { MAX_LINES, atEnd, emptyTail, appendLog, timeOfDay } from "./log";
 import { budgetChanges } from "./resume";
 
 const came = (n: number, change: Partial<LiveLog> = {}): LiveLog => ({
@@ -13,16 +13,16 @@ const came = (n: number, change: Partial<LiveLog> = {}): LiveLog => ({
 });
 
 test("a tail grows, forgets what is old, and keeps the number of every line", () => {
-  const one = grown(emptyTail, came(3, { fresh: true, cut: true }));
+  const one = appendLog(emptyTail, came(3, { fresh: true, cut: true }));
   expect([one.first, one.lines.length, one.cut, one.next]).toEqual([0, 3, true, "x"]);
-  const two = grown(one, came(KEPT, { of: null }));
-  expect([two.first, two.lines.length, two.cut, two.place]).toEqual([3, KEPT, true, [1, 1]]);
+  const two = appendLog(one, came(MAX_LINES, { of: null }));
+  expect([two.first, two.lines.length, two.cut, two.place]).toEqual([3, MAX_LINES, true, [1, 1]]);
   expect(two.lines[0]?.text).toBe("0");
 });
 
 test("a log of a new attempt takes the place of the old one under new numbers", () => {
-  const one = grown(grown(emptyTail, came(5)), came(2));
-  const two = grown(one, came(4, { fresh: true, of: [2, 1] }));
+  const one = appendLog(appendLog(emptyTail, came(5)), came(2));
+  const two = appendLog(one, came(4, { fresh: true, of: [2, 1] }));
   expect([two.first, two.lines.length, two.cut, two.place]).toEqual([7, 4, false, [2, 1]]);
 });
 

@@ -3,7 +3,7 @@ import type { LiveLog } from "../host/bindings/LiveLog";
 import type { LogLine } from "../host/bindings/LogLine";
 
 /** Lines that are kept; what is older lies in the run's folder. */
-export const KEPT = 2000;
+export const MAX_LINES = 2000;
 
 export interface Tail {
   /** Number of the first line that is kept, so that lines keep their keys while older ones go. */
@@ -20,17 +20,17 @@ export interface Tail {
 export const emptyTail: Tail = { first: 0, lines: [], next: null, place: null, cut: false };
 
 /** The tail with what came since. A log of a new attempt takes the place of the old one. */
-export function grown(tail: Tail, came: LiveLog): Tail {
-  const fresh = came.fresh || tail.next === null;
+export function appendLog(tail: Tail, chunk: LiveLog): Tail {
+  const fresh = chunk.fresh || tail.next === null;
   const before = fresh ? [] : tail.lines;
-  const all = [...before, ...came.lines];
-  const dropped = Math.max(0, all.length - KEPT);
+  const all = [...before, ...chunk.lines];
+  const dropped = Math.max(0, all.length - MAX_LINES);
   return {
     first: (fresh ? tail.first + tail.lines.length : tail.first) + dropped,
     lines: dropped > 0 ? all.slice(dropped) : all,
-    next: came.next,
-    place: came.of ?? (fresh ? null : tail.place),
-    cut: fresh ? came.cut || dropped > 0 : tail.cut || dropped > 0,
+    next: chunk.next,
+    place: chunk.of ?? (fresh ? null : tail.place),
+    cut: fresh ? chunk.cut || dropped > 0 : tail.cut || dropped > 0,
   };
 }
 

@@ -2,7 +2,7 @@
 // being played and the window is seen.
 import { untrack } from "svelte";
 import { asCallError, type CallError } from "../host";
-import { live } from "../shell/changes.svelte";
+import { appStatus } from "../shell/changes.svelte";
 
 export const EVERY_MS = 1000;
 
@@ -32,7 +32,7 @@ export function polled<T>(
 
   $effect(() => {
     const now = wanted;
-    if (live.revision < 0 || again < 0) return;
+    if (appStatus.revision < 0 || again < 0) return;
     let stopped = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     untrack(() => {

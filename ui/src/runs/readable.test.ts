@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { LogLine } from "../host/bindings/LogLine";
-import { readable } from "./readable";
+import { readableLine } from "./readable";
 
 const readText = (text: string, kind = "agent"): string => {
   const line: LogLine = { at: null, kind, text, facts: [] };
-  const shown = readable(line);
+  const shown = readableLine(line);
   return shown === line ? "as it is" : `${shown.kind}: ${shown.text}`;
 };
 

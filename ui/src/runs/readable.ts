@@ -22,7 +22,8 @@ function plain(piece: string): string {
     .trim();
 }
 
-export function readable(line: LogLine): LogLine {
+/** A line of a log as a person reads it; as it is where it is not understood. */
+export function readableLine(line: LogLine): LogLine {
   if (line.kind !== "agent" || !/^\s*\{\s*"/.test(line.text)) return line;
   const speaker = role.exec(line.text)?.[1];
   if (speaker === undefined) return line;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Check } from "../host/bindings/Check";
-import { SeenWarnings, heldBy } from "./seenWarnings";
+import { SeenWarnings, holdStart } from "./seenWarnings";
 
 const check = (id: string, state: Check["state"], sentence: string | null): Check => ({
   id,
@@ -41,11 +41,11 @@ test("what is well, unknown, a failure or of something else holds no start", () 
 test("a start is held once, though the words of the endpoint change", () => {
   const seen = new SeenWarnings();
   const limited = (seconds: string): Check => check("endpoint", "warn", `The endpoint is limited: try again in ${seconds}.`);
-  const first = heldBy(undefined, "a", seen.show({ checks: [limited("1.53s")] }, local));
+  const first = holdStart(undefined, "a", seen.show({ checks: [limited("1.53s")] }, local));
   expect(first.checks).toEqual([limited("1.53s")]);
   const unseen = seen.show({ checks: [limited("1.21s")] }, local);
   expect(unseen).toEqual([limited("1.21s")]);
-  expect(heldBy(first, "a", unseen).checks).toEqual([]);
+  expect(holdStart(first, "a", unseen).checks).toEqual([]);
   // Of another endpoint it is held again.
-  expect(heldBy(first, "b", unseen).checks).toEqual(unseen);
+  expect(holdStart(first, "b", unseen).checks).toEqual(unseen);
 });

@@ -25,7 +25,7 @@ export const endpointRequestOf = ({
 
 /** What holds a start: new warnings of its endpoint. Not twice: who presses again has read them, though their words may change each time
  *  ("try again in 1.53s"). */
-export function heldBy(before: HeldStart | undefined, request: string, unseen: readonly Check[]): HeldStart {
+export function holdStart(before: HeldStart | undefined, request: string, unseen: readonly Check[]): HeldStart {
   const isAgain = before?.request === request && before.checks.length > 0;
   return { request, checks: isAgain ? [] : unseen };
 }

@@ -89,16 +89,16 @@ export function layOut(entities: readonly DiagramEntity[], compact: boolean): Di
   }
   const placed = new Map<string, Box>();
   columns.forEach((column, index) => {
-    const wish = (entity: DiagramEntity): number => {
+    const targetCenter = (entity: DiagramEntity): number => {
       const targets = entity.fields.flatMap((f) => {
         const box = f.target === null ? undefined : placed.get(f.target);
         return box ? [box.y + box.height / 2] : [];
       });
       return targets.length === 0 ? 0 : targets.reduce((sum, y) => sum + y, 0) / targets.length;
     };
-    const wishes = new Map(column.map((entity) => [entity.key, wish(entity)]));
-    // Stable: equal wishes keep the order of the schema.
-    const sorted = [...column].sort((a, b) => (wishes.get(a.key) ?? 0) - (wishes.get(b.key) ?? 0));
+    const targetCenters = new Map(column.map((entity) => [entity.key, targetCenter(entity)]));
+    // Stable: equal centers keep the order of the schema.
+    const sorted = [...column].sort((a, b) => (targetCenters.get(a.key) ?? 0) - (targetCenters.get(b.key) ?? 0));
     let y = PAD;
     for (const entity of sorted) {
       const fields = [...shown(entity), ...entity.removed_fields];

@@ -12,7 +12,7 @@ let revision = $state(0);
 let lost = $state.raw<CallError | undefined>();
 
 /** The state of the app and what changed last. */
-export const live = {
+export const appStatus = {
   /** `undefined` until the first answer. */
   get app(): AppState | undefined {
     return app;

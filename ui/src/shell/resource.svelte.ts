@@ -3,7 +3,7 @@
 import { untrack } from "svelte";
 import { asCallError, call, type CallError, type CommandName, type RequestOf, type ResponseOf } from "../host";
 import type { Changes } from "../host/bindings/Changes";
-import { live } from "./changes.svelte";
+import { appStatus } from "./changes.svelte";
 
 /** Old content is dimmed only when the answer takes longer than this. */
 const SLOW_MS = 150;
@@ -71,7 +71,7 @@ export function resource<K extends CommandName>(
 
   $effect(() => {
     const current = request();
-    const revision = live.revision;
+    const revision = appStatus.revision;
     const identity = options.identity?.() ?? "";
     const requestText = current === undefined ? "" : JSON.stringify(current);
     const now = { requestText, identity, revision, again };
@@ -92,7 +92,10 @@ export function resource<K extends CommandName>(
         before !== undefined &&
         before.revision !== revision &&
         options.still !== true &&
-        (options.concerns === undefined || live.changes === undefined || live.changes.everything || options.concerns(live.changes));
+        (options.concerns === undefined ||
+          appStatus.changes === undefined ||
+          appStatus.changes.everything ||
+          options.concerns(appStatus.changes));
       if (isOther) void read(current);
       else if (concerned && loading) outdated = true;
       else if (concerned) void read(current);

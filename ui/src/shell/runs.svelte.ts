@@ -2,13 +2,13 @@
 // something changed, and by whoever just changed something.
 import { asCallError, call, type CallError } from "../host";
 import type { LiveRuns } from "../host/bindings/LiveRuns";
-import { live } from "./changes.svelte";
+import { appStatus } from "./changes.svelte";
 
 let data = $state.raw<LiveRuns | undefined>();
 let error = $state.raw<CallError | undefined>();
 let latest = 0;
 
-export const played = {
+export const localRuns = {
   /** `undefined` until the first answer. */
   get data(): LiveRuns | undefined {
     return data;
@@ -39,7 +39,7 @@ export async function refreshRuns(): Promise<void> {
 /** Follows the changes of the workbench while the component lives. Call during set-up. */
 export function followRuns(): void {
   $effect(() => {
-    if (live.app === undefined || live.revision < 0) return;
+    if (appStatus.app === undefined || appStatus.revision < 0) return;
     void refreshRuns();
   });
 }

@@ -17,7 +17,7 @@ export function sourcesInWords(sources: readonly SourceInfo[]): { words: string;
 }
 
 /** What a reader must know of one source; `undefined` if all is well. */
-export function troubleOf(source: SourceInfo): string | undefined {
+export function sourceProblem(source: SourceInfo): string | undefined {
   switch (source.status) {
     case "missing":
       return "Not there any more; what was read stays";

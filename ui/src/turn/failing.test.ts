@@ -3,7 +3,18 @@ import type { AttemptDetail } from "../host/bindings/AttemptDetail";
 import type { FailureOrigin } from "../host/bindings/FailureOrigin";
 import type { TestHistory } from "../host/bindings/TestHistory";
 import type { TestResult } from "../host/bindings/TestResult";
-import { type Failing, alike, counts, cutToLines, group, isLongerThan, noFailingTestInWords, offBy, shown, splitId } from "./failing";
+import {
+  type Failing,
+  groupByReason,
+  counts,
+  cutToLines,
+  group,
+  isLongerThan,
+  noFailingTestInWords,
+  offBy,
+  failingTests,
+  splitId,
+} from "./failing";
 
 const test = (id: string, name: string | null, kind: string | null = "core"): TestResult => ({
   id,
@@ -35,8 +46,8 @@ describe("failing tests", () => {
       histories: [stood("still_failing"), stood("regressed"), stood("new"), stood("unknown")],
     } as unknown as AttemptDetail;
     expect(counts(attempt)).toEqual({ all: 8, new: 1, regressed: 1, still_failing: 1 });
-    expect(shown(attempt, "regressed").map((failure) => failure.test.id)).toEqual(["back"]);
-    expect(shown(attempt, "all")).toHaveLength(4);
+    expect(failingTests(attempt, "regressed").map((failure) => failure.test.id)).toEqual(["back"]);
+    expect(failingTests(attempt, "all")).toHaveLength(4);
   });
 
   it("that fail for one reason are one group", () => {
@@ -56,7 +67,7 @@ describe("failing tests", () => {
       failed("z", null, "5"),
       failed("w", null, "5"),
     ];
-    const found = alike(tests);
+    const found = groupByReason(tests);
     expect(found.alike.map((one) => one.tests.map((failure) => failure.test.id))).toEqual([["a", "b", "c"]]);
     expect(found.alike[0]?.reason).toBe(
       'AssertionError: /api/rentals: expected status 201, got status 400 with {"detail":"ski_pair_id is required"}',
@@ -64,7 +75,7 @@ describe("failing tests", () => {
     expect(found.rest.map((failure) => failure.test.id)).toEqual(["x", "d", "y", "z", "w"]);
     const lost = (port: string): string =>
       `ConnectionError: HTTPConnectionPool(host='127.0.0.1', port=${port}): <object at 0x7f${port}>: refused`;
-    expect(alike(["41231", "41232", "51233"].map((port) => failed(port, lost(port)))).alike).toHaveLength(1);
+    expect(groupByReason(["41231", "41232", "51233"].map((port) => failed(port, lost(port)))).alike).toHaveLength(1);
   });
 
   it("say how far off a computed number is, and never of a status, an id or a count", () => {

@@ -5,7 +5,7 @@ import type { TestResult } from "../host/bindings/TestResult";
 import { endReasonLabels } from "../parts/format";
 
 /** Which failing tests are shown: all, or those that stood so before. */
-export type Show = "all" | "new" | "regressed" | "still_failing";
+export type HistoryFilter = "all" | "new" | "regressed" | "still_failing";
 
 /** A failing test and how it stood before. */
 export interface Failing {
@@ -22,15 +22,15 @@ export interface FailingGroup {
 }
 
 /** The failing tests of an attempt that belong to a choice. */
-export function shown(attempt: AttemptDetail, show: Show): Failing[] {
+export function failingTests(attempt: AttemptDetail, show: HistoryFilter): Failing[] {
   const unknown: TestHistory = { history: "unknown", passed_in_turn: null, since_turn: null };
   const all = attempt.failing.map((test, at) => ({ test, history: attempt.histories[at] ?? unknown }));
   return show === "all" ? all : all.filter((failure) => failure.history.history === show);
 }
 
 /** How many failing tests belong to each choice. Those that the source does not describe, and those of unknown history, are among all only. */
-export function counts(attempt: AttemptDetail): Record<Show, number> {
-  const countOf = (show: Show): number => attempt.histories.filter((test) => test.history === show).length;
+export function counts(attempt: AttemptDetail): Record<HistoryFilter, number> {
+  const countOf = (show: HistoryFilter): number => attempt.histories.filter((test) => test.history === show).length;
   return {
     all: attempt.failing.length + attempt.failing_not_described,
     new: countOf("new"),
@@ -55,7 +55,7 @@ export function group(tests: readonly Failing[]): FailingGroup[] {
 }
 
 /** Tests that fail for one reason. */
-export interface Alike {
+export interface SameReasonGroup {
   readonly reason: string;
   readonly tests: readonly Failing[];
 }
@@ -63,14 +63,14 @@ export interface Alike {
 /** So many tests that fail alike are one row. */
 const MANY_ALIKE = 3;
 /** A value shorter than this is a wrong answer, and not the reason of one. */
-const REASON = 20;
+const MIN_REASON_LENGTH = 20;
 
 /**
  * Why a test fails, without what differs from test to test of one reason: the request that it sent, addresses and ports. `null`
  * = nothing tells.
  */
 export function reasonOf(test: Pick<TestResult, "expected" | "actual" | "message">): string | null {
-  const text = (test.message ?? "").trim() || ((test.actual ?? "").trim().length >= REASON ? (test.actual ?? "").trim() : "");
+  const text = (test.message ?? "").trim() || ((test.actual ?? "").trim().length >= MIN_REASON_LENGTH ? (test.actual ?? "").trim() : "");
   if (text === "") return null;
   return text
     .replace(/0x[0-9a-f]{4,}/gi, "0x…")
@@ -80,7 +80,10 @@ export function reasonOf(test: Pick<TestResult, "expected" | "actual" | "message
 }
 
 /** The tests that share their reason with enough others, most first, and the rest in their order. */
-export function alike(tests: readonly Failing[]): { readonly alike: readonly Alike[]; readonly rest: readonly Failing[] } {
+export function groupByReason(tests: readonly Failing[]): {
+  readonly alike: readonly SameReasonGroup[];
+  readonly rest: readonly Failing[];
+} {
   const byReason = new Map<string, Failing[]>();
   for (const failure of tests) {
     const reason = reasonOf(failure.test);

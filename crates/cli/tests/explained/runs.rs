@@ -47,6 +47,34 @@ steps,h,m,b,2,1,true,3,3
 steps,h,m,b,3,1,true,6,3
 ";
 
+/// Two trials each of two tasks with two rounds. Rewards that are not in 0 to 1 make no round more than passed, and none less than
+/// failed.
+const REWARDS: &str = "run,harness,model,scenario,repeat,turn,attempt,passed,reward,planned_turns,scoring
+rewards,h,m,a,1,1,1,true,1.5,2,turns
+rewards,h,m,a,1,2,1,false,-0.5,2,turns
+rewards,h,m,a,2,1,1,false,0.25,2,turns
+rewards,h,m,b,1,1,1,true,1,2,turns
+rewards,h,m,b,1,2,1,true,2,2,turns
+rewards,h,m,b,2,1,1,true,1,2,turns
+rewards,h,m,b,2,2,1,false,0.5,2,turns
+";
+
+#[test]
+fn rewards_beyond_0_to_1_are_bounded_in_the_lines_as_in_the_app() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = folder.path().join("rewards.csv");
+    std::fs::write(&table, REWARDS).expect("written");
+    let library = Library::new(&table, "rewards", "rewards");
+    for (key, shown, expected) in
+        [("mt_at_k", library.of_run("mt_at_k")["2"].clone(), 75.0), ("comp", library.of_run("comp"), 50.0)]
+    {
+        let entry = entries().into_iter().find(|entry| entry.key == key).expect("an entry");
+        let computed = library.computed(&entry, &[("K", "2")]);
+        assert!(are_near(&[number(&shown)], &[expected]), "{key}: the app says {shown}");
+        assert!(are_near(&computed, &[expected]), "{key}: {computed:?}");
+    }
+}
+
 /// A run of tasks of Harbor in our own layout: of each task its rounds, of each round its tries, `1` = passed.
 fn write_rounds(folder: &Path, protocol: &str, tasks: &[(&str, &[&str])]) {
     let config = format!(

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use gateway::{Attempt, EndedBy, EndpointFault, Excuse, Gateway, Termination};
+use gateway::{Attempt, EndedBy, EndpointFault, FaultTreatment, Gateway, Termination};
 
 use crate::endpoint::{Act, End, Endpoint, SILENCE, attempt, client, post, start_gateway};
 use crate::passing::{CHAT, CHAT_EVENTS};
@@ -47,11 +47,11 @@ async fn answer_one(gateway: &Gateway) {
     other.close();
 }
 
-pub(crate) fn excuse(fault: Option<EndpointFault>) -> Option<Excuse> {
-    fault.map(|fault| fault.excuse)
+pub(crate) fn treatment(fault: Option<EndpointFault>) -> Option<FaultTreatment> {
+    fault.map(|fault| fault.treatment)
 }
 
-pub(crate) const UNANSWERED: Option<Excuse> = Some(Excuse::RunUnanswered { was_asked: true });
+pub(crate) const UNANSWERED: Option<FaultTreatment> = Some(FaultTreatment::RunUnanswered { was_asked: true });
 const ENDS: [EndedBy; 3] = [EndedBy::TimeLimit, EndedBy::HarnessReport, EndedBy::HarnessExit];
 
 pub(crate) fn busy(seconds: &str) -> Act {
@@ -77,7 +77,7 @@ async fn waiting_for_a_rate_limit_is_attributed_to_the_endpoint() {
     // It is little of an hour, but it was the end.
     for limit in [LIMIT, Duration::from_hours(1)] {
         let fault = attempt.endpoint_fault(limit, EndedBy::TimeLimit).await.expect("it is the endpoint's");
-        assert!(fault.reason.contains("429") && fault.excuse == Excuse::ForGood, "{fault:?}");
+        assert!(fault.reason.contains("429") && fault.treatment == FaultTreatment::Censored, "{fault:?}");
     }
     assert!(
         attempt.endpoint_fault(LIMIT, EndedBy::HarnessReport).await.is_some(),
@@ -146,12 +146,9 @@ async fn a_last_answer_that_breaks_off_is_attributed_to_the_endpoint() {
     let _ = post(&attempt, PATH, "{}").await.text().await;
     assert_eq!(attempt.close().stop_reason, None, "one broken answer ends nothing");
     // A harness that does not retry reports that its endpoint failed.
-    assert!(
-        attempt
-            .endpoint_fault(Duration::from_hours(1), EndedBy::HarnessReport)
-            .await
-            .is_some_and(|fault| fault.reason.contains("broke off") && fault.excuse == Excuse::ForGood)
-    );
+    assert!(attempt.endpoint_fault(Duration::from_hours(1), EndedBy::HarnessReport).await.is_some_and(
+        |fault| fault.reason.contains("broke off") && fault.treatment == FaultTreatment::Censored
+    ));
 }
 
 #[tokio::test]
@@ -195,7 +192,8 @@ async fn hanging_up_on_a_refusal_is_no_excuse() {
         for limit in limits {
             let fault = attempt.endpoint_fault(limit, EndedBy::TimeLimit).await;
             // On a slow machine the pause after the refusal is most of the short limit.
-            let may_be = |fault: EndpointFault| fault.excuse == Excuse::Retried && limit == LIMIT;
+            let may_be =
+                |fault: EndpointFault| fault.treatment == FaultTreatment::RetriedThenAgent && limit == LIMIT;
             assert!(fault.is_none_or(may_be), "{limit:?}");
         }
     }
@@ -236,7 +234,7 @@ async fn a_long_silence_is_probed() {
         assert_eq!(summary.stop_reason.is_some(), over, "{:?}", summary.stop_reason);
         assert_eq!(endpoint.received().len(), requests, "three tries, and the probes");
         // No model of the run has said a word, so no agent has acted.
-        assert_eq!(excuse(attempt.endpoint_fault(LIMIT, EndedBy::TimeLimit).await), UNANSWERED);
+        assert_eq!(treatment(attempt.endpoint_fault(LIMIT, EndedBy::TimeLimit).await), UNANSWERED);
         assert_eq!(endpoint.received().len(), requests, "which needs no probe");
     });
     join_all(looked_into).await;
@@ -317,7 +315,7 @@ async fn whatever_a_harness_calls_it_a_last_answer_that_broke_is_the_endpoints()
         let _ = post(&attempt, PATH, r#"{"stream":true}"#).await.text().await;
         for ended_by in ENDS {
             let fault = attempt.endpoint_fault(hour, ended_by).await;
-            assert_eq!(excuse(fault), Some(Excuse::ForGood), "{ended_by:?}: {shown}");
+            assert_eq!(treatment(fault), Some(FaultTreatment::Censored), "{ended_by:?}: {shown}");
         }
         // Something complete came after it: what ended the harness was another thing.
         assert_eq!(post(&attempt, PATH, "{}").await.status(), 200);
@@ -344,8 +342,8 @@ async fn a_harness_that_gives_up_a_request_in_retry_is_retried_only_where_its_ag
         hang_up_when(&attempt, "{}", async { waiting.changed().await.unwrap() }).await;
         attempt.close();
         let fault = attempt.endpoint_fault(Duration::from_hours(1), EndedBy::HarnessExit).await;
-        let expected = if has_acted { Excuse::Retried } else { Excuse::ForGood };
-        assert_eq!(excuse(fault), Some(expected));
+        let expected = if has_acted { FaultTreatment::RetriedThenAgent } else { FaultTreatment::Censored };
+        assert_eq!(treatment(fault), Some(expected));
         assert_eq!(endpoint.received().len(), before, "no probe was needed");
     }
 }
@@ -357,8 +355,8 @@ async fn silence_to_every_request_of_an_attempt_is_probed_once_the_run_was_answe
     let answer = || Act::json(200, CHAT);
     for (is_answered, ours, expected, requests) in [
         (false, answer(), UNANSWERED, 1),
-        (true, answer(), Some(Excuse::Retried), 2),
-        (true, busy("0"), Some(Excuse::ForGood), 2),
+        (true, answer(), Some(FaultTreatment::RetriedThenAgent), 2),
+        (true, busy("0"), Some(FaultTreatment::Censored), 2),
     ] {
         for ended_by in ENDS {
             let endpoint = Endpoint::start(vec![Act::Silence, ours.clone()]).await;
@@ -373,7 +371,7 @@ async fn silence_to_every_request_of_an_attempt_is_probed_once_the_run_was_answe
             .await;
             attempt.close();
             let fault = attempt.endpoint_fault(LIMIT, ended_by).await;
-            assert_eq!(excuse(fault), expected, "{is_answered} {ended_by:?}");
+            assert_eq!(treatment(fault), expected, "{is_answered} {ended_by:?}");
             assert_eq!(endpoint.received().len(), requests, "{is_answered} {ended_by:?}");
         }
     }
@@ -399,7 +397,7 @@ async fn a_stall_that_took_most_of_the_limit_is_retried() {
     .await;
     attempt.close();
     let fault = attempt.endpoint_fault(LIMIT, EndedBy::TimeLimit).await;
-    assert_eq!(excuse(fault), Some(Excuse::Retried));
+    assert_eq!(treatment(fault), Some(FaultTreatment::RetriedThenAgent));
     assert_eq!(endpoint.received().len(), 3, "the probe was answered");
 }
 
@@ -426,7 +424,7 @@ async fn an_error_to_every_real_request_of_a_run_is_the_endpoints() {
         for ended_by in ENDS {
             let fault = first.endpoint_fault(hour, ended_by).await.expect("no model has said a word");
             assert!(fault.reason.contains("unknown field"), "{fault:?}");
-            assert_eq!(excuse(Some(fault)), UNANSWERED);
+            assert_eq!(treatment(Some(fault)), UNANSWERED);
         }
         // One answer, and such an error is the agent's again.
         let second = gateway.open(attempt(2), None);

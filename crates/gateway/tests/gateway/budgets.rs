@@ -106,7 +106,7 @@ async fn a_machine_costs_by_the_time_in_which_it_works_and_its_budget_holds() {
     let log = folder.path().join("gateway.jsonl");
     let mut settings = endpoint.settings();
     // A dollar a second.
-    settings.price = Some(Price::of_machine(3600.0));
+    settings.price = Some(Price::per_machine_hour(3600.0));
     settings.budgets.run.usd = Some(1e-9);
     settings.budgets.attempt.tokens = Some(1_000_000);
     settings.log = Some(log.clone());
@@ -138,7 +138,7 @@ async fn a_request_that_fails_for_good_costs_the_time_of_the_machine() {
     let endpoint = Endpoint::start(vec![Act::json(400, r#"{"error":{"message":"unknown field"}}"#)]).await;
     let mut settings = endpoint.settings();
     // A dollar a second.
-    settings.price = Some(Price::of_machine(3600.0));
+    settings.price = Some(Price::per_machine_hour(3600.0));
     settings.log = Some(log.clone());
     let gateway = start_gateway(settings).await;
     let attempt = gateway.open(attempt(1), None);

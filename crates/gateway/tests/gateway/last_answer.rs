@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use gateway::{EndedBy, Excuse, Route, StopReason};
+use gateway::{EndedBy, FaultTreatment, Route, StopReason};
 
-use crate::attribution::{UNANSWERED, busy, excuse, hang_up_when};
+use crate::attribution::{UNANSWERED, busy, hang_up_when, treatment};
 use crate::endpoint::{Act, End, Endpoint, attempt, post, start_gateway};
 use crate::passing::{CHAT, CHAT_EVENTS, RESPONSE_EVENTS};
 
@@ -33,11 +33,11 @@ async fn an_overflow_decides_only_where_no_later_request_failed() {
     hang_up_when(&attempt, "{}", async { waiting.changed().await.unwrap() }).await;
     assert_eq!(attempt.close().stop_reason, None, "the context is not what ended it");
     for (ended_by, expected) in [
-        (EndedBy::TimeLimit, Excuse::ForGood),
-        (EndedBy::HarnessReport, Excuse::ForGood),
-        (EndedBy::HarnessExit, Excuse::Retried),
+        (EndedBy::TimeLimit, FaultTreatment::Censored),
+        (EndedBy::HarnessReport, FaultTreatment::Censored),
+        (EndedBy::HarnessExit, FaultTreatment::RetriedThenAgent),
     ] {
-        assert_eq!(excuse(attempt.endpoint_fault(HOUR, ended_by).await), Some(expected), "{ended_by:?}");
+        assert_eq!(treatment(attempt.endpoint_fault(HOUR, ended_by).await), Some(expected), "{ended_by:?}");
     }
 }
 
@@ -52,7 +52,7 @@ async fn an_overflow_of_a_run_that_was_never_answered_is_nobodys_end() {
     for ended_by in [EndedBy::TimeLimit, EndedBy::HarnessReport, EndedBy::HarnessExit, EndedBy::Agent] {
         let fault = attempt.endpoint_fault(HOUR, ended_by).await.expect("nothing is the agent's");
         assert!(fault.reason.contains("prompt is too long"), "{}", fault.reason);
-        assert_eq!(excuse(Some(fault)), UNANSWERED);
+        assert_eq!(treatment(Some(fault)), UNANSWERED);
     }
 }
 
@@ -69,7 +69,7 @@ async fn a_harness_that_ends_on_an_error_after_a_broken_answer_ends_on_the_error
     assert_eq!(post(&attempt, PATH, "{}").await.status(), 200);
     let _ = post(&attempt, PATH, STREAMED).await.text().await;
     let fault = attempt.endpoint_fault(HOUR, EndedBy::HarnessExit).await;
-    assert_eq!(excuse(fault), Some(Excuse::ForGood), "so far the broken answer is the last");
+    assert_eq!(treatment(fault), Some(FaultTreatment::Censored), "so far the broken answer is the last");
     assert_eq!(post(&attempt, PATH, "{}").await.status(), 400);
     attempt.close();
     assert_eq!(attempt.endpoint_fault(HOUR, EndedBy::HarnessExit).await, None);
@@ -101,7 +101,7 @@ async fn any_complete_answer_of_a_model_answers_the_run_also_by_its_log() {
         attempt.close();
         assert_eq!(gateway.is_run_answered(), Some(is_answered), "{shown}");
         let expected = if is_answered { None } else { UNANSWERED };
-        assert_eq!(excuse(attempt.endpoint_fault(HOUR, EndedBy::HarnessExit).await), expected, "{shown}");
+        assert_eq!(treatment(attempt.endpoint_fault(HOUR, EndedBy::HarnessExit).await), expected, "{shown}");
         drop((attempt, gateway));
         assert_eq!(gateway::read_totals(&log).unwrap().is_answered, is_answered, "{shown}");
     }
@@ -114,6 +114,6 @@ async fn an_attempt_that_asked_no_model_says_so() {
     let attempt = gateway.open(attempt(1), None);
     attempt.close();
     let fault = attempt.endpoint_fault(HOUR, EndedBy::HarnessExit).await.expect("nothing is the agent's");
-    assert_eq!(fault.excuse, Excuse::RunUnanswered { was_asked: false });
+    assert_eq!(fault.treatment, FaultTreatment::RunUnanswered { was_asked: false });
     assert_eq!(fault.reason, "it sent no request to a model");
 }

@@ -110,7 +110,7 @@ fn read(record: &mut Record, messages: Messages, before: usize) {
                 if calls {
                     record.malformed();
                 }
-                record.note(&message.content.0);
+                record.add_system_message(&message.content.0);
             }
             "tool" if begun => {
                 let extra = message.extra.unwrap_or_default();
@@ -126,8 +126,8 @@ fn read(record: &mut Record, messages: Messages, before: usize) {
 
 fn read_answer(record: &mut Record, answer: Answer, extra: &Extra) {
     record.agent(extra.timestamp.and_then(|t| text::time_of_millis((t * 1000.0) as i64)));
-    record.think(&answer.reasoning_content.0);
-    record.say(&answer.content.0);
+    record.add_reasoning(&answer.reasoning_content.0);
+    record.add_text(&answer.content.0);
     for call in answer.tool_calls.0 {
         let arguments = call.function.arguments.0;
         let submits = arguments.contains(SUBMIT) && arguments.len() < 200;

@@ -15,7 +15,7 @@ pub(crate) fn message(record: &mut Record, message: &Value) {
         Some("assistant") => {
             record.agent(None);
             for key in ["reasoning_content", "reasoning"] {
-                record.think(text_at(message, &[key]).unwrap_or_default());
+                record.add_reasoning(text_at(message, &[key]).unwrap_or_default());
             }
             content(record, message.get("content").unwrap_or(&Value::Null));
             for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
@@ -44,12 +44,12 @@ pub(crate) fn message(record: &mut Record, message: &Value) {
 }
 
 fn content(record: &mut Record, content: &Value) {
-    let Value::Array(parts) = content else { return record.say(&message_text(content)) };
+    let Value::Array(parts) = content else { return record.add_text(&message_text(content)) };
     for part in parts {
         let thought = ["think", "thinking", "reasoning"].iter().find_map(|key| text_at(part, &[key]));
         match thought {
-            Some(thought) => record.think(thought),
-            None => record.say(&message_text(part)),
+            Some(thought) => record.add_reasoning(thought),
+            None => record.add_text(&message_text(part)),
         }
     }
 }

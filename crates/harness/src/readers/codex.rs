@@ -60,14 +60,16 @@ fn read_item(record: &mut Record, begun: &mut HashSet<String>, item: &Value, com
     match text_at(item, &["type"]) {
         Some("agent_message") if complete => {
             record.agent(None);
-            record.say(text_at(item, &["text"]).unwrap_or_default());
+            record.add_text(text_at(item, &["text"]).unwrap_or_default());
         }
         Some("reasoning") if complete => {
             record.agent(None);
-            record.think(text_at(item, &["text"]).unwrap_or_default());
+            record.add_reasoning(text_at(item, &["text"]).unwrap_or_default());
         }
         // For example that it does not know the model.
-        Some("error") if complete => record.note(text_at(item, &["message"]).unwrap_or_default()),
+        Some("error") if complete => {
+            record.add_system_message(text_at(item, &["message"]).unwrap_or_default());
+        }
         Some("agent_message" | "reasoning" | "error" | "todo_list") | None => {}
         Some(kind) => {
             if begun.insert(id.unwrap_or_default().to_owned()) {

@@ -36,8 +36,8 @@ pub(crate) fn read(stdout: &[u8]) -> Events {
             Some("step_start") => {
                 record.agent(line.get("timestamp").and_then(Value::as_i64).and_then(text::time_of_millis));
             }
-            Some("text") => record.say(text_at(part, &["text"]).unwrap_or_default()),
-            Some("reasoning") => record.think(text_at(part, &["text"]).unwrap_or_default()),
+            Some("text") => record.add_text(text_at(part, &["text"]).unwrap_or_default()),
+            Some("reasoning") => record.add_reasoning(text_at(part, &["text"]).unwrap_or_default()),
             Some("tool_use") => call(record, part),
             Some("step_finish") => {
                 events.finish = text_at(part, &["reason"]).map(str::to_owned);

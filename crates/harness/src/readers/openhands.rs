@@ -45,8 +45,8 @@ fn read_event(events: &mut Events, event: &Value) {
     match text_at(event, &["kind"]) {
         Some("ActionEvent") => {
             record.agent(time());
-            record.think(text_at(event, &["reasoning_content"]).unwrap_or_default());
-            record.say(&event.get("thought").map(message_text).unwrap_or_default());
+            record.add_reasoning(text_at(event, &["reasoning_content"]).unwrap_or_default());
+            record.add_text(&event.get("thought").map(message_text).unwrap_or_default());
             let name = text_at(event, &["tool_name"]).unwrap_or_default();
             let arguments = crate::lines::value_at(event, &["tool_call", "arguments"])
                 .or_else(|| event.get("action"))
@@ -54,7 +54,7 @@ fn read_event(events: &mut Events, event: &Value) {
             record.call(id, name, arguments);
             if name == "finish" {
                 record.ending();
-                record.say(text_at(event, &["action", "message"]).unwrap_or_default());
+                record.add_text(text_at(event, &["action", "message"]).unwrap_or_default());
             }
         }
         Some("ObservationEvent") => {
@@ -74,8 +74,8 @@ fn read_event(events: &mut Events, event: &Value) {
         Some("MessageEvent") if text_at(event, &["source"]) == Some("agent") => {
             record.agent(time());
             let message = event.get("llm_message").unwrap_or(&Value::Null);
-            record.think(text_at(message, &["reasoning_content"]).unwrap_or_default());
-            record.say(&message.get("content").map(message_text).unwrap_or_default());
+            record.add_reasoning(text_at(message, &["reasoning_content"]).unwrap_or_default());
+            record.add_text(&message.get("content").map(message_text).unwrap_or_default());
         }
         Some("ConversationErrorEvent") => {
             let text = |key| text_at(event, &[key]).unwrap_or_default().to_owned();

@@ -34,13 +34,15 @@ fn read_message(record: &mut Record, message: &Value, time: Option<&str>) {
                         text_at(part, &["name"]).unwrap_or_default(),
                         part.get("arguments").unwrap_or(&Value::Null),
                     ),
-                    Some("thinking") => record.think(text_at(part, &["thinking"]).unwrap_or_default()),
-                    _ => record.say(&message_text(part)),
+                    Some("thinking") => {
+                        record.add_reasoning(text_at(part, &["thinking"]).unwrap_or_default());
+                    }
+                    _ => record.add_text(&message_text(part)),
                 }
             }
             record.spent(usage_of(message.get("usage").unwrap_or(&Value::Null)), None);
             if let Some(error) = text_at(message, &["errorMessage"]) {
-                record.note(error);
+                record.add_system_message(error);
             }
         }
         Some("toolResult") => {

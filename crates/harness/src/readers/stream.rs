@@ -50,7 +50,7 @@ pub(crate) fn read(stdout: &[u8], input: Input) -> Stream {
                 let words = message_text(parts);
                 // A message of the harness about a failed request, printed as one of the agent.
                 if text_at(message, &["model"]) == Some("<synthetic>") || words.starts_with("[API Error: ") {
-                    record.note(&words);
+                    record.add_system_message(&words);
                     answered = true;
                     continue;
                 }
@@ -86,7 +86,7 @@ pub(crate) fn read(stdout: &[u8], input: Input) -> Stream {
 }
 
 fn content(record: &mut Record, parts: &Value) {
-    let Value::Array(parts) = parts else { return record.say(&message_text(parts)) };
+    let Value::Array(parts) = parts else { return record.add_text(&message_text(parts)) };
     for part in parts {
         match text_at(part, &["type"]) {
             Some("tool_use") => {
@@ -97,8 +97,8 @@ fn content(record: &mut Record, parts: &Value) {
                     record.malformed();
                 }
             }
-            Some("thinking") => record.think(text_at(part, &["thinking"]).unwrap_or_default()),
-            _ => record.say(&message_text(part)),
+            Some("thinking") => record.add_reasoning(text_at(part, &["thinking"]).unwrap_or_default()),
+            _ => record.add_text(&message_text(part)),
         }
     }
 }

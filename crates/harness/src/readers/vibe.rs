@@ -35,8 +35,8 @@ pub(crate) fn read(stdout: &[u8]) -> Entries {
                 record.agent(time());
                 for part in entry.get("content").and_then(Value::as_array).into_iter().flatten() {
                     match text_at(part, &["type"]) {
-                        Some("reasoning" | "thinking") => record.think(&message_text(part)),
-                        _ => record.say(&message_text(part)),
+                        Some("reasoning" | "thinking") => record.add_reasoning(&message_text(part)),
+                        _ => record.add_text(&message_text(part)),
                     }
                 }
             }

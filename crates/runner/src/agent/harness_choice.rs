@@ -12,12 +12,12 @@ use crate::settings::RunSettings;
 
 /// A harness: a built-in one, or one that a user describes in a file.
 #[derive(Clone)]
-pub(crate) enum Agent {
+pub(crate) enum HarnessChoice {
     BuiltIn(&'static dyn Harness),
     Described(Arc<HarnessFile>),
 }
 
-impl Agent {
+impl HarnessChoice {
     /// The text of the file that describes it; `None` for a built-in one.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
@@ -27,7 +27,7 @@ impl Agent {
     }
 }
 
-impl Deref for Agent {
+impl Deref for HarnessChoice {
     type Target = dyn Harness;
     fn deref(&self) -> &Self::Target {
         match self {
@@ -38,10 +38,10 @@ impl Deref for Agent {
 }
 
 /// The harness of a file, or the one of the settings' name.
-pub(crate) fn load(settings: &RunSettings, file: Option<&Path>) -> Result<Agent, RunError> {
+pub(crate) fn load(settings: &RunSettings, file: Option<&Path>) -> Result<HarnessChoice, RunError> {
     Ok(match file {
-        Some(file) => Agent::Described(Arc::new(harness::load(file)?)),
-        None => Agent::BuiltIn(match player::find(&settings.agent) {
+        Some(file) => HarnessChoice::Described(Arc::new(harness::load(file)?)),
+        None => HarnessChoice::BuiltIn(match player::find(&settings.agent) {
             Some(player) => player,
             None => harness::find(&settings.agent)?,
         }),

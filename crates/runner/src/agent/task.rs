@@ -19,7 +19,7 @@ use crate::{RunError, copy};
 /// Bytes of HOME that are taken out after a call, from which the harness's own record is read.
 const HOME_BYTES: u64 = 128 << 20;
 /// Seconds of what only puts things in order.
-const ORDER: u64 = 60;
+const PREPARE_SECONDS: u64 = 60;
 /// Writes down which process ends the agent, and becomes the agent: `timeout`, where the image has it.
 const BEGIN: &str = "p=$PPID; [ \"$p\" -gt 1 ] 2>/dev/null || p=$$; mkdir -p \"$HOME/.stamina\" && echo \"$p\" > \"$HOME/.stamina/pid\"; exec \"$@\"";
 /// Ends the agent that was written down, and what it has started in its process group, also where it has ended before them. What
@@ -66,7 +66,7 @@ pub(super) async fn lay(container: &OpenTask, files: &[HomeFile]) -> Result<(), 
         script: format!("chmod -R a+rwX {}", harness::HOME),
         user: Some("root".to_owned()),
         folder: Some("/".to_owned()),
-        seconds: ORDER,
+        seconds: PREPARE_SECONDS,
         ..TaskCommand::default()
     };
     container.run(&command, &CancellationToken::new()).await.map(drop)
@@ -96,7 +96,7 @@ pub(super) async fn run(
             script: END.to_owned(),
             user: Some("root".to_owned()),
             folder: Some("/".to_owned()),
-            seconds: ORDER,
+            seconds: PREPARE_SECONDS,
             ..TaskCommand::default()
         };
         container.run(&end_command, &CancellationToken::new()).await?;

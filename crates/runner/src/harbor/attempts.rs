@@ -8,11 +8,11 @@ use sandbox::SandboxError;
 use super::after_attempt::{Chain, Decision, NextAttempt, NextStep, Outcome, after_attempt};
 use super::end::StepsEnd;
 use super::file::StepFile;
-use super::played::StepResult;
 use super::reward;
 use super::snapshot::StateBeforeStep;
+use super::step_result::StepResult;
 use super::trial::Trial;
-use crate::{RunError, clock, repeat};
+use crate::{RunError, clock, retry_attempt};
 
 /// What came of a step.
 pub(super) enum AfterStep {
@@ -131,11 +131,11 @@ impl Trial<'_> {
         if self.is_repeated(&played).await {
             return Ok(AttemptEnd::NotRecorded);
         }
-        self.settle(step, played, before, begun).await
+        self.record_and_decide(step, played, before, begun).await
     }
 
     /// Records an attempt, and decides what follows it.
-    async fn settle(
+    async fn record_and_decide(
         &mut self,
         step: &StepFile,
         played: StepResult,
@@ -229,11 +229,11 @@ impl Trial<'_> {
         if !has_snapshot {
             return self.step(step).await;
         }
-        repeat::fulfill_control_requests(context, planned, &status);
+        retry_attempt::fulfill_control_requests(context, planned, &status);
         tokio::select! {
             played = self.step(step) => played,
             // The attempt ends by itself once it is stopped; this only stops it.
-            never = repeat::retry_on_request(context, planned, &status, &stop) => match never {},
+            never = retry_attempt::retry_on_request(context, planned, &status, &stop) => match never {},
         }
     }
 }

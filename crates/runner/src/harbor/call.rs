@@ -9,19 +9,19 @@ use sandbox::{OpenTask, SandboxError, TaskCommand};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::file::StepFile;
-use super::in_container::{StepFailure, blamed, end_of_output, whole_seconds};
-use super::played::{CallResult, StepResult};
+use super::in_container::{StepFailure, container_failure_reason, end_of_output, whole_seconds};
+use super::step_result::{CallResult, StepResult};
 use super::task::HeldSolution;
 use super::trial::Trial;
 use crate::agent::{self, AgentCall, AgentCallError, CallPlace, OwnedCall};
-use crate::attempt::{judge, session_id};
-use crate::bill::bill;
+use crate::attempt::{CallEnd, end_of_call, session_id};
+use crate::attempt_cost::attempt_cost;
+use crate::dropped_attempt::Unrecorded;
 use crate::live::Phase;
 use crate::record::{Exception, exception};
-use crate::repeat::cause_with_message;
+use crate::retry_attempt::cause_with_message;
 use crate::run_context::Ending;
 use crate::settings::{EndpointSettings, TaskSession};
-use crate::unrecorded::Unrecorded;
 
 /// Seconds in which a harness prints its version: some compile themselves at their first start.
 const PROBE: u64 = 120;
@@ -49,9 +49,9 @@ impl Trial<'_> {
         let (called, prompt, restarts) =
             self.called(step, &instruction, simulated, seconds, is_first).await?;
         // Before anything can go wrong: what was spent counts in any case.
-        let bill = bill(self.context, &self.owner.episode, &called);
+        let cost = attempt_cost(self.context, &self.owner.episode, &called);
         played.agent_seconds = Some(called.end.seconds);
-        let judged = judge(self.context, self.known.worked, seconds, &called, self.may_repeat());
+        let call_end = end_of_call(self.context, self.known.worked, seconds, &called, self.may_repeat());
         let exit = called.end.exit;
         let harness_end = called.outcome.end;
         // It may come from a record of somebody else.
@@ -63,7 +63,7 @@ impl Trial<'_> {
             self.known.session = Some(session);
         }
         played.call = Some(CallResult {
-            bill,
+            cost,
             steps: called.outcome.steps,
             usage: called.outcome.usage,
             model_requests: called
@@ -76,7 +76,7 @@ impl Trial<'_> {
             spent_budget: None,
         });
         played.agent = called.end;
-        let is_unanswered = matches!(judged, Err(Unrecorded::Unanswered { .. }));
+        let is_unanswered = matches!(call_end, Err(Unrecorded::Unanswered { .. }));
         if exit.disk_full && !is_unanswered {
             let message = "the disk limit of the container ended it".to_owned();
             return Err(StepFailure::Ended(EndReason::AgentError, "DiskLimit", message));
@@ -85,12 +85,13 @@ impl Trial<'_> {
             let message = "the container of the task ended while the agent worked in it".to_owned();
             return Err(StepFailure::Ended(EndReason::KilledItself, "ContainerLost", message));
         }
-        let (spent_budget, end, _) = judged.map_err(|fault| self.fault(fault, is_first))?;
-        if let (Some(reason), Some(Exception { kind, message })) = (end.reason, &end.exception) {
+        let CallEnd { spent_budget, agent_end, .. } =
+            call_end.map_err(|fault| self.fault(fault, is_first))?;
+        if let (Some(reason), Some(Exception { kind, message })) = (agent_end.reason, &agent_end.exception) {
             played.raise(reason, kind, message);
         }
         if let Some(call) = &mut played.call {
-            (call.end, call.spent_budget) = (end.reason, spent_budget);
+            (call.end, call.spent_budget) = (agent_end.reason, spent_budget);
         }
         Ok(())
     }
@@ -187,7 +188,7 @@ impl Trial<'_> {
     }
 
     /// How a step ends whose agent something outside ended. The container has changed: what the endpoint ended is retried from the
-    /// snapshot of the step, where there is one ([`super::repeated`]), and the trial ends otherwise.
+    /// snapshot of the step, where there is one ([`super::endpoint_retries`]), and the trial ends otherwise.
     fn fault(&self, fault: Unrecorded, is_first: bool) -> StepFailure {
         match fault {
             Unrecorded::Endpoint(cause) => StepFailure::Ended(EndReason::Endpoint, "EndpointError", cause),
@@ -203,9 +204,11 @@ impl Trial<'_> {
                 StepFailure::Engine(SandboxError::Engine { doing: "call the agent", reason: cause, is_gone })
             }
             // A program that has started before was made unusable by its agent.
-            Unrecorded::Refused(cause) => {
-                StepFailure::Ended(blamed(!is_first, EndReason::AgentError), "HarnessError", cause)
-            }
+            Unrecorded::Refused(cause) => StepFailure::Ended(
+                container_failure_reason(!is_first, EndReason::AgentError),
+                "HarnessError",
+                cause,
+            ),
             // Nothing is recorded of it: the run has ended.
             Unrecorded::Stopped => {
                 StepFailure::Ended(EndReason::Cancelled, "Stopped", "the run was stopped".to_owned())

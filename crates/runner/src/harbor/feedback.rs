@@ -3,7 +3,7 @@
 
 use model::EndReason;
 
-use super::played::StepResult;
+use super::step_result::StepResult;
 use super::trial::Trial;
 use crate::prompt;
 use crate::settings::TaskSettings;

@@ -12,11 +12,11 @@ use super::trial::Trial;
 use crate::record::{Exception, exception};
 
 /// Seconds of the commands that prepare folders.
-pub(super) const ORDER: u64 = 120;
+pub(super) const PREPARE_SECONDS: u64 = 120;
 /// Commands before a player and a verifier: both folders must be empty.
 const EMPTIED: [&str; 2] = ["/tests", "/logs/verifier"];
 /// Longest part of an error output in a message.
-const SAID: usize = 500;
+const ERROR_OUTPUT_BYTES: usize = 500;
 
 /// Why a step cannot continue: the container or the engine, or a limit of the container.
 pub(super) enum StepFailure {
@@ -35,13 +35,13 @@ impl Trial<'_> {
     pub(super) async fn empty(&self) -> Result<(), StepFailure> {
         let script =
             "rm -rf /tests /logs/verifier && mkdir -p /tests /logs/verifier && chmod 777 /logs/verifier";
-        self.command_in(Some("/"), script.to_owned(), Some("root"), &[], ORDER).await?;
+        self.command_in(Some("/"), script.to_owned(), Some("root"), &[], PREPARE_SECONDS).await?;
         for folder in EMPTIED {
             if !self.container()?.is_empty(folder).await? {
                 let message = format!(
                     "{folder} could not be emptied: what an agent left there, or a program that it replaced, would be graded"
                 );
-                let reason = blamed(self.was_played, EndReason::AgentError);
+                let reason = container_failure_reason(self.was_played, EndReason::AgentError);
                 return Err(StepFailure::Ended(reason, "FolderNotEmptied", message));
             }
         }
@@ -94,7 +94,7 @@ impl Trial<'_> {
         }
         if end.exit.code.is_none() && !end.exit.timed_out && !end.exit.stopped {
             let message = "the container of the task ended while a command ran in it".to_owned();
-            let reason = blamed(self.was_played, EndReason::KilledItself);
+            let reason = container_failure_reason(self.was_played, EndReason::KilledItself);
             return Err(StepFailure::Ended(reason, "ContainerLost", message));
         }
         Ok(end)
@@ -113,9 +113,11 @@ impl Trial<'_> {
             let pause = if is_starting { health.start_interval } else { health.interval };
             failures += u32::from(!is_starting);
             if failures >= health.retries {
-                let message =
-                    format!("the health check failed {failures} times: {}", one_line(&health.command, SAID));
-                let reason = blamed(self.was_played, EndReason::AgentError);
+                let message = format!(
+                    "the health check failed {failures} times: {}",
+                    one_line(&health.command, ERROR_OUTPUT_BYTES)
+                );
+                let reason = container_failure_reason(self.was_played, EndReason::AgentError);
                 return Err(StepFailure::Ended(reason, "HealthcheckError", message));
             }
             tokio::select! {
@@ -145,8 +147,8 @@ impl Trial<'_> {
 }
 
 /// The end reason of a trial whose container does not work: the environment until a player has worked in it. After that it
-/// counts against the player, who could otherwise have any trial excluded.
-pub(super) fn blamed(was_played: bool, of_player: EndReason) -> EndReason {
+/// counts against the player. Otherwise a player could exclude any trial by breaking its container.
+pub(super) fn container_failure_reason(was_played: bool, of_player: EndReason) -> EndReason {
     if was_played { of_player } else { EndReason::Environment }
 }
 
@@ -157,8 +159,8 @@ pub(super) fn whole_seconds(seconds: f64) -> u64 {
 
 /// The end of an output, in one line.
 pub(super) fn end_of_output(output: &[u8]) -> String {
-    let tail = output.get(output.len().saturating_sub(SAID)..).unwrap_or_default();
-    one_line(&String::from_utf8_lossy(tail), SAID)
+    let tail = output.get(output.len().saturating_sub(ERROR_OUTPUT_BYTES)..).unwrap_or_default();
+    one_line(&String::from_utf8_lossy(tail), ERROR_OUTPUT_BYTES)
 }
 
 #[cfg(test)]
@@ -170,9 +172,9 @@ mod tests {
     fn a_player_cannot_have_its_trial_taken_out_of_the_count() {
         let policy = model::CensoringPolicy::default();
         for reason in [EndReason::AgentError, EndReason::KilledItself] {
-            assert_eq!(blamed(true, reason), reason);
-            assert_eq!(policy.ending(blamed(true, reason)), model::Ending::Event);
-            assert_eq!(policy.ending(blamed(false, reason)), model::Ending::Censored);
+            assert_eq!(container_failure_reason(true, reason), reason);
+            assert_eq!(policy.ending(container_failure_reason(true, reason)), model::Ending::Event);
+            assert_eq!(policy.ending(container_failure_reason(false, reason)), model::Ending::Censored);
         }
     }
 

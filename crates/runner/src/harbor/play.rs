@@ -9,8 +9,8 @@ use sandbox::Owner;
 use super::attempts::AfterStep;
 use super::end::StepsEnd;
 use super::player;
+use super::resume_trial::Start;
 use super::snapshot::forget_snapshots;
-use super::take_up::Start;
 use super::task::Tasks;
 use super::trial::Trial;
 use crate::agent_end::budget_spent;
@@ -31,7 +31,7 @@ pub(crate) async fn play(
     let opened = {
         let (context, planned) = (context.clone(), planned.clone());
         blocking(move || {
-            let opened = reopen::look(&context, &planned)?;
+            let opened = reopen::read_recorded_episode(&context, &planned)?;
             if let Some(opened) = &opened {
                 opened.folders.make()?;
                 if opened.is_over() {

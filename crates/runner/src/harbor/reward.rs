@@ -30,8 +30,8 @@ pub(super) struct NoReward {
 pub(super) fn read(files: &[ContainerFile]) -> Result<Rewards, NoReward> {
     let find = |name: &str| files.iter().find(|file| file.path == name).map(|file| file.content.as_slice());
     match (find("reward.json"), find("reward.txt")) {
-        (Some(json), _) => of_json(json),
-        (None, Some(text)) => of_text(text),
+        (Some(json), _) => rewards_from_json(json),
+        (None, Some(text)) => rewards_from_text(text),
         (None, None) => Err(NoReward {
             kind: "RewardFileNotFoundError",
             message: "The verifier left neither reward.json nor reward.txt in /logs/verifier".to_owned(),
@@ -39,7 +39,7 @@ pub(super) fn read(files: &[ContainerFile]) -> Result<Rewards, NoReward> {
     }
 }
 
-fn of_json(content: &[u8]) -> Result<Rewards, NoReward> {
+fn rewards_from_json(content: &[u8]) -> Result<Rewards, NoReward> {
     let bad = |message: &str| {
         Err(NoReward { kind: "VerifierOutputParseError", message: format!("reward.json {message}") })
     };
@@ -69,7 +69,7 @@ fn of_json(content: &[u8]) -> Result<Rewards, NoReward> {
     Ok(rewards)
 }
 
-fn of_text(content: &[u8]) -> Result<Rewards, NoReward> {
+fn rewards_from_text(content: &[u8]) -> Result<Rewards, NoReward> {
     if content.is_empty() {
         return Err(empty("reward.txt"));
     }

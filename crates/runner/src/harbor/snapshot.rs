@@ -1,12 +1,13 @@
 //! Snapshots of the container of a trial before its steps. Attempts at a step that are independent of each other begin from the
-//! same one each. The last one is what a resume continues from ([`super::kept`]), of other trials as well where the settings say so.
+//! same one each. The last one is what a resume continues from ([`super::snapshot_record`]), of other trials as well where the
+//! settings say so.
 
 use std::path::PathBuf;
 
 use model::EndReason;
 use sandbox::{Containers, Owner, SandboxError, TaskContainer};
 
-use super::kept::{KeptTrial, NextSnapshot, Record, Rules};
+use super::snapshot_record::{KeptTrial, NextSnapshot, Record, Rules};
 use super::trial::Trial;
 use crate::blocking::blocking;
 use crate::live::Phase;

@@ -11,10 +11,12 @@ use model::{EndReason, shell_word};
 use sandbox::{ContainerEnd, ContainerFile, SandboxError};
 
 use super::file::StepFile;
-use super::in_container::{ORDER, StepFailure, blamed, end_of_output, whole_seconds};
-use super::played::StepResult;
+use super::in_container::{
+    PREPARE_SECONDS, StepFailure, container_failure_reason, end_of_output, whole_seconds,
+};
 use super::player::Player;
 use super::reward;
+use super::step_result::StepResult;
 use super::trial::Trial;
 use crate::live::Phase;
 use crate::settings::{TaskProtocol, TaskSettings, TaskTimeout};
@@ -65,7 +67,7 @@ impl Trial<'_> {
         // Before the first step as well: an image may have a suite in it.
         self.empty().await?;
         if self.was_verified {
-            self.command(ARTIFACTS_EMPTIED.to_owned(), Some("root"), &[], ORDER).await?;
+            self.command(ARTIFACTS_EMPTIED.to_owned(), Some("root"), &[], PREPARE_SECONDS).await?;
         }
         // A further attempt finds the step as the one before left it, unless each begins from the snapshot.
         if self.attempt == 1 || self.context.settings.restore_before_try {
@@ -95,8 +97,8 @@ impl Trial<'_> {
             let script = format!("bash {}", shell_word(&join(&self.workdir, "setup.sh")));
             let end = self.command(script, user, &[], self.context.settings.limits.seconds).await?;
             if end.exit.code != Some(0) {
-                let message = format!("setup.sh {}: {}", ended(&end), end_of_output(&end.stderr));
-                let reason = blamed(self.was_played, EndReason::AgentError);
+                let message = format!("setup.sh {}: {}", describe_exit(&end), end_of_output(&end.stderr));
+                let reason = container_failure_reason(self.was_played, EndReason::AgentError);
                 return Err(StepFailure::Ended(reason, "SetupError", message));
             }
         }
@@ -125,7 +127,7 @@ impl Trial<'_> {
         };
         self.lay(&folder, "solution", "/").await?;
         let user = step.agent_user.as_deref();
-        self.command("chmod +x /solution/solve.sh".to_owned(), Some("root"), &[], ORDER).await?;
+        self.command("chmod +x /solution/solve.sh".to_owned(), Some("root"), &[], PREPARE_SECONDS).await?;
         let seconds = step.agent_seconds.unwrap_or(self.context.settings.limits.seconds as f64);
         let mut env = vec![("DEBIAN_FRONTEND".to_owned(), "noninteractive".to_owned())];
         env.extend(self.variables(&self.file.solution_env)?);
@@ -208,7 +210,7 @@ impl Trial<'_> {
         for folder in suites.into_iter().flatten() {
             self.lay(&folder, "tests", "/").await?;
         }
-        self.command("chmod +x /tests/test.sh".to_owned(), Some("root"), &[], ORDER).await?;
+        self.command("chmod +x /tests/test.sh".to_owned(), Some("root"), &[], PREPARE_SECONDS).await?;
         let env = self.variables(&step.verifier_env)?;
         let user = step.verifier_user.as_deref();
         let script = "exec 2>&1; /tests/test.sh".to_owned();
@@ -259,7 +261,7 @@ impl Trial<'_> {
         // What is there stays as it is: its owner, its mode, or a link.
         let workdir = shell_word(&self.workdir);
         let script = format!("[ -d {workdir} ] || mkdir -p {workdir}");
-        self.command_in(Some("/"), script, Some("root"), &[], ORDER).await?;
+        self.command_in(Some("/"), script, Some("root"), &[], PREPARE_SECONDS).await?;
         self.lay(&folder, "", &self.workdir).await
     }
 }
@@ -278,7 +280,7 @@ fn is_graded(tasks: Option<&TaskSettings>, reason: EndReason) -> bool {
     }
 }
 
-fn ended(end: &ContainerEnd) -> String {
+fn describe_exit(end: &ContainerEnd) -> String {
     match end.exit.code {
         _ if end.exit.timed_out => "took too long".to_owned(),
         Some(code) => format!("exited with code {code}"),

@@ -362,7 +362,7 @@ impl Task {
                 "its step {step} has no reference solution (solution/solve.sh), and with harbor.protocol=sr later steps begin from it"
             ));
         }
-        if settings.asks_model() && settings.reach == sandbox::Reach::Open && !read.file.is_public {
+        if settings.asks_model() && settings.reach == sandbox::NetworkAccess::Open && !read.file.is_public {
             refusals.push(
                 "it asks for no network, and with limits.network=open the model is reached over the network: play it with limits.network=gateway"
                     .to_owned(),
@@ -379,7 +379,7 @@ impl Task {
         if read.unknown_more > 0 {
             notes.push(format!("task.toml: {} further keys are not obeyed", read.unknown_more));
         }
-        if read.file.is_public && settings.reach == sandbox::Reach::Gateway {
+        if read.file.is_public && settings.reach == sandbox::NetworkAccess::Gateway {
             notes.push("it may use the internet, and has none here unless limits.network=open".to_owned());
         }
         notes.extend(session_note(&read.file.steps, settings).map(str::to_owned));

@@ -1,7 +1,7 @@
 //! What of a workspace or a container was not kept, as the record of an attempt names it.
 
 use crate::copy::{CopyReport, MOST_NAMED};
-use crate::secrets::Scrub;
+use crate::secrets::SecretFilter;
 
 /// Most bytes of a name. A list of [`MOST_NAMED`] such names is small enough for readers to keep it as it stands.
 const LONGEST: usize = 200;
@@ -26,7 +26,7 @@ impl OmittedFiles {
     }
 
     /// What a copy left out. Names are an agent's words, too.
-    pub(crate) fn from_copy(copied: &CopyReport, scrub: &Scrub) -> Self {
+    pub(crate) fn from_copy(copied: &CopyReport, scrub: &SecretFilter) -> Self {
         let names = copied.named.iter().map(|name| String::from_utf8_lossy(&scrub.bytes(name)).into_owned());
         Self::new(names, copied.left_out)
     }

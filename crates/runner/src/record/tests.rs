@@ -452,7 +452,7 @@ fn values_are_taken_out_of_code_whose_paths_are_too_long() {
     }
     let forwarded = ("MY_KEY".to_owned(), "x9x9x9x9x9x9x9x9".to_owned());
     let settings = crate::settings::resolve(&[], &["agent=MOCK", "output_dir=x"].map(str::to_owned)).unwrap();
-    let scrub = Scrub::new(&[forwarded], &settings);
+    let scrub = SecretFilter::new(&[forwarded], &settings);
     let mut copied = CopyReport::default();
     scrubbed(&folder, &scrub, &mut copied).unwrap();
     assert_eq!((copied.left_out, copied.named.len()), (1, 1));
@@ -472,7 +472,7 @@ fn values_are_taken_out_of_names_of_files() {
     std::fs::write(folder.join(format!("{value}.py")), "one").unwrap();
     std::fs::write(folder.join("[secret].py"), "other").unwrap();
     let settings = crate::settings::resolve(&[], &["agent=MOCK", "output_dir=x"].map(str::to_owned)).unwrap();
-    let scrub = Scrub::new(&[("MY_KEY".to_owned(), value.to_owned())], &settings);
+    let scrub = SecretFilter::new(&[("MY_KEY".to_owned(), value.to_owned())], &settings);
     scrubbed(&folder, &scrub, &mut CopyReport::default()).unwrap();
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     assert_eq!(read("a-[secret]/[secret]/[secret].py"), "[secret]");

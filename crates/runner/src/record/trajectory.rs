@@ -266,16 +266,7 @@ impl TurnRecord {
 
     pub(crate) fn summary(&self) -> TurnSummary {
         let last = self.attempts.last();
-        let state = match last.map(|attempt| attempt.verdict) {
-            None => TurnState::NotReached,
-            Some(Verdict::Passed) if self.attempts.len() > 1 => TurnState::PassedAfterRetries,
-            Some(Verdict::Passed) => TurnState::Passed,
-            Some(Verdict::Failed) => TurnState::Failed,
-            Some(Verdict::Error) => TurnState::Error,
-            Some(Verdict::Unfinished) => TurnState::Censored,
-            // Every turn of this runner has tests.
-            Some(Verdict::NotTested) => TurnState::NotTested,
-        };
+        let state = TurnState::from_last(last.map(|attempt| attempt.verdict), self.attempts.len());
         let tokens = self.attempts.iter().fold(Tokens::default(), |sum, attempt| sum.plus(attempt.tokens));
         let costs: Option<Vec<f64>> = self.attempts.iter().map(|attempt| attempt.cost_usd).collect();
         TurnSummary {

@@ -88,7 +88,7 @@ pub(super) fn price(keys: &Keys<'_>) -> Result<Option<gateway::Price>, SettingsE
     if let Some(per_hour) = keys.number("endpoint.price.per_hour") {
         let tokens = [("input", input), ("cached", cached), ("cache_write", cache_write), ("output", output)];
         return match tokens.iter().find(|(_, price)| price.is_some()) {
-            None => Ok(Some(gateway::Price::of_machine(per_hour))),
+            None => Ok(Some(gateway::Price::per_machine_hour(per_hour))),
             Some((name, _)) => Err(SettingsError::new(
                 "endpoint.price.per_hour",
                 format!(

@@ -19,7 +19,7 @@ const MODEL_KEYS: [&str; 3] = ["model_id", "model", "model_name"];
 
 /// Puts YAML files and `key=value` lists together; later ones win.
 pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<RunSettings, SettingsError> {
-    of_config(&settings::resolve(files, values)?)
+    from_config(&settings::resolve(files, values)?)
 }
 
 /// Settings of a file that was written elsewhere, such as the original's snapshot: what cannot be taken is left out and
@@ -31,7 +31,7 @@ pub fn read(file: &ConfigFile) -> Result<(RunSettings, Vec<OmittedKey>), Setting
     left_out.extend(leave_out_variables(&mut config));
     left_out.extend(without_an_endpoint(&mut config));
     loop {
-        match of_config(&config) {
+        match from_config(&config) {
             Ok(settings) => return Ok((settings, left_out)),
             Err(SettingsError::Value { key, reason, .. }) if config.leave_out(&key) => {
                 left_out.push(OmittedKey { reason: format!("{key}: {reason}"), key, is_unknown: false });
@@ -64,7 +64,7 @@ fn without_an_endpoint(config: &mut Config) -> Option<OmittedKey> {
     Some(OmittedKey { key: "endpoint".to_owned(), reason, is_unknown: false })
 }
 
-fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
+fn from_config(config: &Config) -> Result<RunSettings, SettingsError> {
     let section = config.generation.benchmark.section();
     let keys = Keys { given: &config.given, section };
     // With the declared default of each key that is not given.
@@ -95,15 +95,17 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         return Err(SettingsError::new(ENV_VARS, reason));
     }
     let use_docker = keys.boolean("use_docker").unwrap_or(agent != "mock");
-    let reach = match (keys.choice::<sandbox::Reach>("limits.network"), &endpoint) {
-        (Some(sandbox::Reach::Open), _) | (None, EndpointSettings::Direct) => sandbox::Reach::Open,
+    let reach = match (keys.choice::<sandbox::NetworkAccess>("limits.network"), &endpoint) {
+        (Some(sandbox::NetworkAccess::Open), _) | (None, EndpointSettings::Direct) => {
+            sandbox::NetworkAccess::Open
+        }
         (Some(_), EndpointSettings::Direct) => {
             return Err(SettingsError::new(
                 "limits.network",
                 "with endpoint.mode=direct the agent itself reaches its endpoint, which needs the network open",
             ));
         }
-        _ => sandbox::Reach::Gateway,
+        _ => sandbox::NetworkAccess::Gateway,
     };
     let price = price(&keys)?;
     if endpoint == EndpointSettings::Direct && price.is_some_and(|price| price.per_hour.is_some()) {
@@ -152,7 +154,7 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
     };
     tasks::apply_protocol(&mut settings, &keys)?;
     bound_by_pack(&mut settings, config);
-    settings.kept = kept(&config.given, &settings.agent);
+    settings.kept = kept_settings(&config.given, &settings.agent);
     check(&settings)?;
     Ok(settings)
 }
@@ -252,7 +254,7 @@ fn extra(keys: &Keys<'_>) -> Result<sandbox::ExtraArgs, SettingsError> {
 }
 
 /// What of the free sections is nobody's here.
-fn kept(given: &BTreeMap<String, Value>, agent: &str) -> BTreeMap<String, Value> {
+fn kept_settings(given: &BTreeMap<String, Value>, agent: &str) -> BTreeMap<String, Value> {
     const TAKEN: [&str; 3] = ["docker.image_name", ENV_VARS, "docker.extra_docker_args"];
     let ours = |key: &str| {
         let section = key.split('.').next().unwrap_or_default();

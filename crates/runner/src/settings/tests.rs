@@ -57,7 +57,7 @@ fn the_real_run_of_the_originals_readme_is_direct_only_where_that_is_chosen() {
     let settings = resolved_values(&[&values[..], &["endpoint.mode=direct"]].concat()).unwrap();
     assert_eq!(settings.model.as_deref(), Some("bedrock/zai.glm-5"));
     assert_eq!(settings.endpoint, EndpointSettings::Direct);
-    assert_eq!(settings.reach, sandbox::Reach::Open);
+    assert_eq!(settings.reach, sandbox::NetworkAccess::Open);
     assert_eq!(settings.extra.user.as_deref(), Some("0:0"));
     assert_eq!(settings.extra.env.len(), 2);
     assert_eq!(settings.batch_size, 5);
@@ -169,7 +169,7 @@ fn a_machine_has_a_price_per_hour_and_its_tokens_cost_nothing_apart() {
         "limits.run.usd=5",
     ];
     let settings = resolved_values(&arguments).unwrap();
-    assert_eq!(settings.price, Some(gateway::Price::of_machine(1.8)));
+    assert_eq!(settings.price, Some(gateway::Price::per_machine_hour(1.8)));
     let yaml = settings.to_yaml();
     assert!(yaml.contains("per_hour: 1.8") && !yaml.contains("output: 0"), "{yaml}");
     assert_eq!(written_and_read(&settings), settings);
@@ -224,7 +224,7 @@ fn an_address_is_taken_with_and_without_its_version() {
         let settings = resolved_values(&["agent=CODEX", "output_dir=/r", "codex.model_id=m", &url]).unwrap();
         let EndpointSettings::Gateway { base_url, .. } = settings.endpoint else { panic!("{spelling}") };
         assert_eq!(base_url, "https://x.example");
-        assert_eq!(settings.reach, sandbox::Reach::Gateway);
+        assert_eq!(settings.reach, sandbox::NetworkAccess::Gateway);
     }
 }
 

@@ -19,7 +19,7 @@ const LONGEST_LOCK: u64 = 4 << 10;
 /// How long a resume or a removal waits for the lock of a run whose record says that it has ended.
 const LETTING_GO: Duration = Duration::from_secs(20);
 /// How often a wait checks the lock.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The lock of a run; whoever has it plays it. Let go of when it is dropped, or its process dies.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Lock {
         let mut file = beneath::open_file(&path, OFlags::RDWR | OFlags::CREATE).map_err(wrong)?;
         while file.try_lock().is_err() {
             if waiting() {
-                std::thread::sleep(LOOK);
+                std::thread::sleep(POLL_INTERVAL);
                 continue;
             }
             let mut text = String::new();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sandbox::{
-    AgentContainer, ContainerEnd, Containers, Engine, ExtraArgs, GatewayPlace, Limits, Owner, Reach,
+    AgentContainer, ContainerEnd, Containers, Engine, ExtraArgs, GatewayPlace, Limits, NetworkAccess, Owner,
     ServerContainer, Volumes,
 };
 use tokio_util::sync::CancellationToken;
@@ -69,7 +69,7 @@ impl TestPlace {
             env: vec![("STAMINA_TEST".to_owned(), "yes".to_owned())],
             volumes: self.volumes.clone(),
             limits: Self::limits(),
-            reach: Reach::Gateway,
+            reach: NetworkAccess::Gateway,
             extra: ExtraArgs::default(),
         }
     }
@@ -91,7 +91,10 @@ impl TestPlace {
 
     /// The same by another engine.
     pub(crate) async fn prepare_by(&self, containers: &Containers) -> GatewayPlace {
-        containers.prepare(&self.owner.run, Reach::Gateway, &self.dir.path().join("gateway")).await.unwrap()
+        containers
+            .prepare(&self.owner.run, NetworkAccess::Gateway, &self.dir.path().join("gateway"))
+            .await
+            .unwrap()
     }
 
     pub(crate) async fn run(&self, agent: &AgentContainer) -> ContainerEnd {

@@ -8,7 +8,7 @@ pub use runner::settings::{
     TaskBackground as FormTaskBackground, TaskSession as FormTaskSession, TaskSnapshots as FormTaskSnapshots,
     TaskTimeout as FormTaskTimeout,
 };
-pub use sandbox::Reach as FormNetwork;
+pub use sandbox::NetworkAccess as FormNetwork;
 pub use settings::Need as FieldNeed;
 
 use super::{FormSettings, ModelPrice};

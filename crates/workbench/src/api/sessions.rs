@@ -35,8 +35,8 @@ pub struct Sessions {
     pub metrics: Vec<String>,
     /// Those that were asked for, by scenario, then in the order of the source.
     pub sessions: Vec<SessionRow>,
-    /// Figures that are marked in some session that counts, and in how many of these.
-    pub differs: Vec<(String, u32)>,
+    /// Figures that are marked in some session that counts, in how many of these, and in how many they could be compared.
+    pub differs: Vec<(String, u32, u32)>,
     /// Over all scenarios.
     pub all: SessionGroup,
     /// By task category.
@@ -97,6 +97,9 @@ pub struct SessionGroup {
     pub answered: (u32, u32),
     /// Sessions that count of which an imported value is another than the one computed here.
     pub differ: u32,
+    /// Sessions that count in which that could be told: those of which an imported value is known and the same is computed here,
+    /// and those that are marked without it.
+    pub differ_of: u32,
     /// Means of what the program computed: the nine, `comprehension`, `efficiency`, `overall`, `balance`.
     pub imported: Vec<SessionMean>,
     /// Means of the same computed here.
@@ -125,7 +128,8 @@ pub struct SessionMean {
 pub struct StillRunning {
     /// Steps (turns of the program: calls of the model with their tool calls).
     pub step: u32,
-    /// Share that still runs, by Kaplan and Meier: a session that a limit of time or the endpoint ended is censored.
+    /// Share that still runs, by Kaplan and Meier. A session that a limit of time or of turns or the endpoint ended is censored, as
+    /// is one whose end is unknown.
     pub share: f64,
     /// Sessions that are known to run until then.
     pub at_risk: u32,

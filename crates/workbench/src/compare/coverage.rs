@@ -15,8 +15,8 @@ pub(crate) fn is_one_job(a: &RunEntry, b: &RunEntry) -> bool {
 }
 
 /// What is missing of the runs in words, `35 of 89 episodes`, each with the slug of its run. What is missing of a job that lies in
-/// several runs stands once, with the first of them. `noun`: what an episode is called.
-pub(super) fn missing<'a>(parts: &'a [Part<'a>], noun: &str) -> Vec<(&'a str, String)> {
+/// several runs stands once, with all of them: it is of none alone. `noun`: what an episode is called.
+pub(super) fn missing<'a>(parts: &'a [Part<'a>], noun: &str) -> Vec<(String, String)> {
     let mut jobs: Vec<Vec<&Part<'a>>> = Vec::new();
     for part in parts {
         match jobs.iter_mut().find(|job| job.first().is_some_and(|first| is_one_job(first.entry, part.entry)))
@@ -37,9 +37,25 @@ pub(super) fn missing<'a>(parts: &'a [Part<'a>], noun: &str) -> Vec<(&'a str, St
             _ if job.len() > 1 => return None,
             _ => first.partial?.to_owned(),
         };
-        Some((first.entry.slug.as_str(), text))
+        let slugs: Vec<&str> = job.iter().map(|part| part.entry.slug.as_str()).collect();
+        Some((named(&slugs), text))
     };
     jobs.into_iter().filter_map(in_words).collect()
+}
+
+/// More runs of a job are counted.
+const MOST_RUNS: usize = 3;
+
+/// The runs of a job in words.
+fn named(slugs: &[&str]) -> String {
+    match slugs {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first @ .., last] if slugs.len() <= MOST_RUNS => {
+            format!("{} and {last} (one job)", first.join(", "))
+        }
+        _ => format!("{} and {} more (one job)", slugs[..MOST_RUNS].join(", "), slugs.len() - MOST_RUNS),
+    }
 }
 
 /// How many trials of these runs are withdrawn. One that several of them have is one.
@@ -101,4 +117,18 @@ pub(super) fn of_run(pools: &[Pool], run: &PooledRun) -> Option<(u32, u32)> {
     let has_run = |pool: &&Pool| pool.runs.iter().any(|own| own.record.entry.id == run.record.entry.id);
     let of_member = pools.iter().find(has_run).map_or(&[][..], |pool| pool.runs.as_slice());
     read_of_planned(&of_member.iter().filter(is_own).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    /// What was missing of a whole job stood under the name of its first run, which lacks more.
+    #[test]
+    fn all_runs_of_a_job_are_named() {
+        assert_eq!(named(&["a.job"]), "a.job");
+        assert_eq!(named(&["a.job", "b.job"]), "a.job and b.job (one job)");
+        assert_eq!(named(&["a", "b", "c"]), "a, b and c (one job)");
+        assert_eq!(named(&["a", "b", "c", "d", "e"]), "a, b, c and 2 more (one job)");
+    }
 }

@@ -1,7 +1,7 @@
 //! Whether runs can be played with the container engine that answers, before one begins.
 
 use runner::settings::{EndpointSettings, RunSettings};
-use sandbox::{EngineInfo, Reach, SandboxError};
+use sandbox::{EngineInfo, NetworkAccess, SandboxError};
 
 use super::errors::sandbox_error;
 use super::machine::{self, LEAST_DISK, bytes};
@@ -45,7 +45,7 @@ fn limit_of_podman(info: &EngineInfo, settings: &RunSettings) -> Option<(CheckSt
         return None;
     }
     // Its networks have no bridge, and the host no address on it, before there is a container.
-    if settings.reach == Reach::Open && settings.endpoint != EndpointSettings::Direct {
+    if settings.reach == NetworkAccess::Open && settings.endpoint != EndpointSettings::Direct {
         return Some((
             CheckState::Fail,
             "With Podman the gateway cannot be reached from an open network. Choose limits.network=gateway, or use Docker.",

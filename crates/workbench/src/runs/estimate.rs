@@ -96,7 +96,7 @@ impl Workbench {
             (false, Some(price), Some(input), Some(output)) => {
                 let share = cached.unwrap_or(0.0);
                 let cost_of = |input: f64, output: f64| {
-                    price.of_amounts(input * (1.0 - share), input * share, 0.0, output)
+                    price.cost_of_amounts(input * (1.0 - share), input * share, 0.0, output)
                 };
                 Some((cost_of(input.0, output.0), cost_of(input.1, output.1)))
             }

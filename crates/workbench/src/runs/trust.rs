@@ -168,8 +168,8 @@ fn described(folder: &Path, record: Record, trusted: bool, local_endpoint: Optio
         variables: lines(variables),
         variables_set: lines(set),
         network: match settings.reach {
-            sandbox::Reach::Gateway => "gateway",
-            sandbox::Reach::Open => "open",
+            sandbox::NetworkAccess::Gateway => "gateway",
+            sandbox::NetworkAccess::Open => "open",
         }
         .to_owned(),
         host_processes: !settings.use_docker,

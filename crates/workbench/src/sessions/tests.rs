@@ -129,19 +129,77 @@ fn a_figure_that_is_not_the_mean_of_its_own_nine_is_marked() {
         overall: Some(pair.overall()),
     };
     let none: Vec<String> = Vec::new();
-    assert_eq!(differing(&right, Some(&NOTHING)), none);
-    assert_eq!(differing(&ImportedFigures::default(), Some(&NOTHING)), none, "nothing is imported");
+    let others =
+        |imported, compat| differing(&SessionFigures { imported, compat, ..SessionFigures::default() });
+    assert_eq!(others(right, Some(NOTHING)), none);
+    assert_eq!(others(ImportedFigures::default(), Some(NOTHING)), none, "nothing is imported");
     let better = ImportedFigures { comprehension: Some(0.9), ..right };
-    assert_eq!(differing(&better, Some(&NOTHING)), ["comprehension"]);
-    assert_eq!(differing(&better, None), ["comprehension"], "the nine that are imported tell it");
+    assert_eq!(others(better, Some(NOTHING)), ["comprehension"]);
+    assert_eq!(others(better, None), ["comprehension"], "the nine that are imported tell it");
     let all = ImportedFigures { efficiency: Some(0.66), overall: Some(0.73), ..right };
-    assert_eq!(differing(&all, None), ["efficiency", "overall"]);
+    assert_eq!(others(all, None), ["efficiency", "overall"]);
     // Without all of its own five, the figure computed here tells it.
     let mut metrics = right.metrics;
     metrics[0] = None;
     let cut = ImportedFigures { metrics, ..better };
-    assert_eq!(differing(&cut, None), none);
-    assert_eq!(differing(&cut, Some(&NOTHING)), ["comprehension"]);
+    assert_eq!(others(cut, None), none);
+    assert_eq!(others(cut, Some(NOTHING)), ["comprehension"]);
+}
+
+/// The metrics of one session are imported and computed here, of another imported alone, of the third nothing is.
+#[test]
+fn only_sessions_in_which_a_figure_could_be_compared_are_said_to_have_the_same() {
+    let imported = |first: Option<f64>| {
+        let mut metrics = NOTHING.map(Some);
+        metrics[0] = first;
+        ImportedFigures { metrics, ..ImportedFigures::default() }
+    };
+    let entry = |scenario: &str, imported, compat| SessionEntry {
+        slug: scenario.to_owned(),
+        scenario: scenario.to_owned(),
+        repeat: 1,
+        invalid: None,
+        figures: SessionFigures { imported, compat, ..SessionFigures::default() },
+    };
+    let rows = rows(vec![
+        entry("a", imported(Some(0.9)), Some(NOTHING)),
+        entry("b", imported(None), Some(NOTHING)),
+        entry("c", imported(Some(0.5)), None),
+        entry("d", ImportedFigures::default(), Some(NOTHING)),
+    ]);
+    let all = group("all".to_owned(), &rows.iter().collect::<Vec<_>>());
+    assert_eq!((all.differ, all.differ_of, all.scenarios), (1, 2, 4));
+    let expected = "In 1 of 2 sessions an imported figure is another than the one computed here.";
+    assert!(cautions(&all, &rows).iter().any(|caution| caution == expected), "{:?}", cautions(&all, &rows));
+    // The figure itself is known in one of the two.
+    let marks = marked(&rows.iter().collect::<Vec<_>>());
+    assert_eq!(marks, [("execution_success_rate".to_owned(), 1, 1)]);
+}
+
+#[test]
+fn the_balance_is_of_the_scenarios_of_which_both_means_are_known() {
+    let entry = |scenario: &str, comprehension, efficiency| SessionEntry {
+        slug: scenario.to_owned(),
+        scenario: scenario.to_owned(),
+        repeat: 1,
+        invalid: None,
+        figures: SessionFigures {
+            imported: ImportedFigures {
+                comprehension: Some(comprehension),
+                efficiency,
+                ..ImportedFigures::default()
+            },
+            ..SessionFigures::default()
+        },
+    };
+    let rows = rows(vec![entry("a", 0.6, Some(0.4)), entry("b", 0.8, Some(0.6)), entry("c", 0.1, None)]);
+    let all = group("all".to_owned(), &rows.iter().collect::<Vec<_>>());
+    let mean_of = |name: &str| all.imported.iter().find(|m| m.name == name).unwrap();
+    assert!((mean_of("comprehension").mean.unwrap() - 0.5).abs() < 1e-12);
+    let balance = mean_of("balance");
+    // Of 0.7 and 0.5; the session whose efficiency is unknown is in neither.
+    assert!((balance.mean.unwrap() - 0.7 / 1.2).abs() < 1e-12, "{balance:?}");
+    assert_eq!((balance.n, mean_of("comprehension").n), (2, 3));
 }
 
 #[test]
@@ -153,12 +211,34 @@ fn a_session_that_used_up_its_turns_did_not_end_by_itself() {
         ..SessionFigures::default()
     };
     for (difficulty, most) in [("easy", 20), ("medium", 30), ("hard", 40), ("expert", 50)] {
-        assert!(!ended_from_outside(&figures(Some(difficulty), most - 1, "completed")), "{difficulty}");
-        assert!(ended_from_outside(&figures(Some(difficulty), most, "completed")), "{difficulty}");
-        assert!(!ended_from_outside(&figures(Some(difficulty), most, "failed")), "an error ended it");
+        assert!(ended_by_itself(&figures(Some(difficulty), most - 1, "completed")), "{difficulty}");
+        assert!(!ended_by_itself(&figures(Some(difficulty), most, "completed")), "{difficulty}");
+        assert!(ended_by_itself(&figures(Some(difficulty), most, "failed")), "an error ended it");
     }
-    assert!(!ended_from_outside(&figures(None, 60, "completed")), "its limit is not known");
-    assert!(ended_from_outside(&figures(Some("easy"), 3, "timeout")));
+    assert!(ended_by_itself(&figures(None, 60, "completed")), "its limit is not known");
+    assert!(!ended_by_itself(&figures(Some("easy"), 3, "timeout")));
+    // What the scenario allows comes before what is planned for its difficulty.
+    let limited = |difficulty: Option<&str>, turns| SessionFigures {
+        max_turns: Some(20),
+        ..figures(difficulty, turns, "completed")
+    };
+    assert!(!ended_by_itself(&limited(Some("expert"), 20)));
+    assert!(ended_by_itself(&limited(Some("expert"), 19)));
+    assert!(!ended_by_itself(&limited(None, 20)));
+}
+
+#[test]
+fn a_session_of_which_no_end_is_known_did_not_end() {
+    let figures = |status: Option<&str>| SessionFigures {
+        turns: Some(3),
+        max_turns: Some(20),
+        status: status.map(str::to_owned),
+        ..SessionFigures::default()
+    };
+    for status in [None, Some("active"), Some("initializing"), Some("paused"), Some("another word")] {
+        assert!(!ended_by_itself(&figures(status)), "{status:?}");
+    }
+    assert!(ended_by_itself(&figures(Some("completed"))) && ended_by_itself(&figures(Some("failed"))));
 }
 
 /// A session without a recorded conversation says its turns all the same.
@@ -249,5 +329,5 @@ fn a_page_has_its_sessions_and_a_figure_is_marked_by_those_that_count() {
     assert_eq!((shown(3, 9), shown(4, 9)), (vec!["c-1".to_owned()], vec![]));
     let rows = all();
     let counted: Vec<&SessionRow> = rows.iter().filter(|row| row.counts).collect();
-    assert_eq!(marked(&counted), [("overall".to_owned(), 2)], "the first of a does not count");
+    assert_eq!(marked(&counted), [("overall".to_owned(), 2, 2)], "the first of a does not count");
 }

@@ -35,6 +35,10 @@ planned_phases: number | null,
  */
 turns: number | null, 
 /**
+ * Most turns that the scenario allows, at which the program stops; `None` = it is not recorded.
+ */
+max_turns: number | null, 
+/**
  * Answers of the model; `None` = the conversation is not recorded.
  */
 answered: number | null, 

@@ -34,6 +34,11 @@ answered: [number, number],
  */
 differ: number, 
 /**
+ * Sessions that count in which that could be told: those of which an imported value is known and the same is computed here,
+ * and those that are marked without it.
+ */
+differ_of: number, 
+/**
  * Means of what the program computed: the nine, `comprehension`, `efficiency`, `overall`, `balance`.
  */
 imported: Array<SessionMean>, 

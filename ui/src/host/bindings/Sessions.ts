@@ -21,9 +21,9 @@ metrics: Array<string>,
  */
 sessions: Array<SessionRow>, 
 /**
- * Figures that are marked in some session that counts, and in how many of these.
+ * Figures that are marked in some session that counts, in how many of these, and in how many they could be compared.
  */
-differs: Array<[string, number]>, 
+differs: Array<[string, number, number]>, 
 /**
  * Over all scenarios.
  */

@@ -9,7 +9,8 @@ export type StillRunning = {
  */
 step: number, 
 /**
- * Share that still runs, by Kaplan and Meier: a session that a limit of time or the endpoint ended is censored.
+ * Share that still runs, by Kaplan and Meier. A session that a limit of time or of turns or the endpoint ended is censored, as
+ * is one whose end is unknown.
  */
 share: number, 
 /**

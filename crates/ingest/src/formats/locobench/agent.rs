@@ -42,8 +42,9 @@ fn read_up_to(room: usize, (tree, name): (&Tree, &str), agent: &Agent, report: &
         of_finals(tree, path, name, (&mut sessions, &mut counts), report);
     }
     let list = &sessions.list;
-    let recorded: HashSet<String> =
-        list.iter().filter(|s| s.has_conversation && !s.id.is_empty()).map(|s| s.id.clone()).collect();
+    // A record that breaks off behind its conversation has no scenario: the transcript's is read then.
+    let is_recorded = |s: &&SessionEpisode| s.has_conversation && s.has_turn_limit() && !s.id.is_empty();
+    let recorded: HashSet<String> = list.iter().filter(is_recorded).map(|s| s.id.clone()).collect();
     let mut by_id: HashMap<String, usize> = HashMap::new();
     for (index, session) in list.iter().enumerate().filter(|(_, session)| !session.id.is_empty()) {
         by_id.entry(session.id.clone()).or_insert(index);
@@ -215,6 +216,7 @@ fn of_transcript(
         (Some(session), Some(data)) if session.has_conversation => {
             let before = session.bytes();
             session.add(data);
+            session.add_turn_limit(record.node.get("scenario_context"));
             session.end();
             *room = room.saturating_sub(session.bytes().saturating_sub(before));
         }
@@ -401,6 +403,31 @@ mod tests {
         write("c.json", None);
         write("d.json", None);
         assert_eq!(found(), (4, vec!["part.duplicate".to_owned(), "locobench.duplicate".to_owned()]));
+    }
+
+    /// A record that breaks off behind its conversation does not say how many turns its scenario allows.
+    #[test]
+    fn the_limit_of_turns_is_that_of_the_record_or_of_its_transcript() {
+        let start = r#"{"agent_name": "a", "scenario_id": "s", "session_id": "x", "metric_results": {}, "conversation_history": [], "tool_usage_log": [], "#;
+        let limit_of = |context: &str, has_transcript: bool| {
+            let (folder, _) = place(&[format!("{start}\"scenario_context\": {context}")]);
+            if has_transcript {
+                let conversations = folder.path().join("conversations_a");
+                std::fs::create_dir(&conversations).unwrap();
+                let transcript = json!({
+                    "evaluation_info": { "agent_name": "a", "scenario_id": "s", "session_id": "x" },
+                    "scenario_context": { "max_turns": 30 }, "conversation_history": [], "session_data": {},
+                });
+                std::fs::write(conversations.join("a.json"), transcript.to_string()).unwrap();
+            }
+            let (episodes, _) = sessions(&Tree::open(folder.path()).unwrap(), SESSIONS_CAP);
+            assert_eq!(episodes.len(), 1);
+            episodes[0].session.as_ref().unwrap().max_turns
+        };
+        assert_eq!(limit_of("{\"max_turns\": 20}}", true), Some(20));
+        assert_eq!(limit_of("{\"max_tu", true), Some(30));
+        assert_eq!(limit_of("{\"max_tu", false), None);
+        assert_eq!(limit_of("{\"max_turns\": 0}}", false), None, "no session has no turn");
     }
 
     #[test]

@@ -59,6 +59,12 @@ pub(super) fn scenario_parts(scenario: &str) -> (Option<&str>, Option<&'static s
     (scenario.split('_').next().filter(|language| !language.is_empty()), Some(category), difficulty)
 }
 
+/// Most turns that a scenario allows. The program stops there, whatever the difficulty in the name of the scenario.
+fn turn_limit(context: Option<&Node>, unusable: &mut UnusableValues) -> Option<u32> {
+    let limit = context.and_then(|context| context.get("max_turns"));
+    unusable.take("max_turns", limit, value::count).filter(|most| *most > 0)
+}
+
 fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
@@ -199,6 +205,7 @@ pub(super) fn read_session(record: &Node, place: &Place) -> Option<SessionEpisod
     let of_context = context.and_then(|c| c.get("difficulty")).and_then(Node::word);
     figures.difficulty = difficulty.or(of_context).map(str::to_owned);
     figures.status = record.get("session_status").and_then(Node::word).map(str::to_owned);
+    figures.max_turns = turn_limit(context, &mut unusable);
     let mut count = |key, node| unusable.take(key, node, value::count);
     figures.turns = count("total_turns", info.get("total_turns"));
     figures.completed_phases = count("completed_phases", record.get("completed_phases"));
@@ -441,6 +448,18 @@ impl SessionEpisode {
                     attempt.extra.insert(key.to_owned(), shown(value));
                 }
             }
+        }
+    }
+
+    /// Whether its record says how many turns the scenario allows.
+    pub(super) fn has_turn_limit(&self) -> bool {
+        self.episode.session.as_ref().is_some_and(|figures| figures.max_turns.is_some())
+    }
+
+    /// Takes the limit of turns of a transcript's scenario where the record broke off before its own.
+    pub(super) fn add_turn_limit(&mut self, context: Option<&Node>) {
+        if let Some(figures) = self.episode.session.as_mut().filter(|figures| figures.max_turns.is_none()) {
+            figures.max_turns = turn_limit(context, &mut self.unusable);
         }
     }
 

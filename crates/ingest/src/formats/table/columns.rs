@@ -159,7 +159,7 @@ columns! {
     EpisodeTestSeconds "episode_test_seconds" [] Amount Episode false true "Seconds of the tests in the whole episode" "unknown";
     EpisodeStartedAt "episode_started_at" [] Time Episode false true "When the episode began" "unknown";
     EpisodeFinishedAt "episode_finished_at" [] Time Episode false true "When it ended" "unknown";
-    Benchmark "benchmark" [] Text Run false true "Key of the benchmark: runs of one are compared" "table";
+    Benchmark "benchmark" [] Text Run false true "Key of the benchmark: runs of one are compared. Gap is of a run of `harbor-sr:X`, whose scenarios are `TASK/STEP` with one turn each, beside one of `harbor:X` of the same harness and model, whose scenarios are the tasks, with `restore_before_try` and an `attempt_limit` of at least 4" "table";
     BenchmarkName "benchmark_name" [] Text Run false true "Its name" "the key; Tidy table without one";
     ScenarioSet "scenario_set" [] Text Run false true "Runs of one benchmark with different words here share no scenario" "one set";
     Scoring "scoring" [] Text Run false true "Whether a turn scores as a whole (turns) or by its share of tests passed (tests)" "tests; turns in a table without counts of tests";

@@ -2,7 +2,7 @@
 
 use files::{ReadError, Tree, join};
 
-use super::mapping::{Mapping, guesses, header_id};
+use super::mapping::{Mapping, guesses, header_id, place_of};
 use super::open_rows;
 use super::rows::{Encoding, RowStart, Rows};
 
@@ -249,6 +249,15 @@ pub struct TableHeader {
     pub header: String,
     /// Names of its columns.
     pub columns: Vec<String>,
+}
+
+impl TableHeader {
+    /// The column that a name means, in the spelling of the header: the one that is called so, else the only one whose name is the
+    /// same as names are compared.
+    pub fn column(&self, name: &str) -> Option<&str> {
+        let at = place_of(&self.columns, name)?;
+        self.columns.get(at).map(|column| column.trim())
+    }
 }
 
 /// The headers of the tables of a tree, whether they have every column or not.

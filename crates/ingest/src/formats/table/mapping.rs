@@ -33,6 +33,18 @@ pub(super) fn plain(name: &str) -> String {
     out
 }
 
+/// Where the column stands that a user means by a name: the one that is called so, else the only one whose name is the same as
+/// names are compared.
+pub(super) fn place_of(header: &[String], name: &str) -> Option<usize> {
+    let exact = header.iter().position(|column| column.trim() == name.trim());
+    exact.or_else(|| {
+        let wanted = Some(plain(name)).filter(|wanted| !wanted.is_empty())?;
+        let mut alike = (0..header.len()).filter(|at| plain(&header[*at]) == wanted);
+        let first = alike.next();
+        first.filter(|_| alike.next().is_none())
+    })
+}
+
 /// Whether a column of a tidy table has this name.
 pub(super) fn is_known_name(name: &str) -> bool {
     let name = plain(name);
@@ -62,28 +74,35 @@ impl Mapping {
         let names: Vec<String> = header.iter().map(|name| plain(name)).collect();
         let mut places = [None; COUNT];
         let mut taken = vec![false; names.len()];
-        let mut take = |column: &Column, wanted: &str, places: &mut [Option<usize>; COUNT]| {
-            let place = &mut places[column.field as usize];
-            if place.is_some() {
-                return;
-            }
-            let wanted = plain(wanted);
-            if let Some(at) = (0..names.len()).find(|at| !taken[*at] && names[*at] == wanted) {
-                taken[at] = true;
-                *place = Some(at);
-            }
-        };
+        let take =
+            |column: &Column, wanted: &str, places: &mut [Option<usize>; COUNT], taken: &mut [bool]| {
+                let place = &mut places[column.field as usize];
+                if place.is_some() {
+                    return;
+                }
+                let wanted = plain(wanted);
+                if let Some(at) = (0..names.len()).find(|at| !taken[*at] && names[*at] == wanted) {
+                    taken[at] = true;
+                    *place = Some(at);
+                }
+            };
         for column in COLUMNS {
-            if let Some(name) = renames.and_then(|renames| renames.get(column.name)) {
-                take(column, name, &mut places);
+            let Some(name) = renames.and_then(|renames| renames.get(column.name)) else { continue };
+            // The spelling that was chosen comes before another one of the same name.
+            match place_of(header, name).filter(|at| !taken[*at]) {
+                Some(at) => {
+                    taken[at] = true;
+                    places[column.field as usize] = Some(at);
+                }
+                None => take(column, name, &mut places, &mut taken),
             }
         }
         for column in COLUMNS {
-            take(column, column.name, &mut places);
+            take(column, column.name, &mut places, &mut taken);
         }
         for column in COLUMNS {
             for name in column.also {
-                take(column, name, &mut places);
+                take(column, name, &mut places, &mut taken);
             }
         }
         let read: HashSet<&str> =
@@ -246,5 +265,21 @@ mod tests {
             header_id(&header("Experiment,agent,model name,task,round,try,ok,turn"))
         );
         assert_eq!(distance("attemt", "attempt"), 1);
+    }
+
+    #[test]
+    fn a_name_that_a_person_wrote_is_the_column_that_is_called_so_or_the_only_one_alike() {
+        let names = header("run,harness,model,task,Round, Round No,ROUND,attempt,passed");
+        assert_eq!(place_of(&names, "ROUND"), Some(6));
+        assert_eq!(place_of(&names, "round_no"), Some(5));
+        assert_eq!(place_of(&names, "round"), None, "two are alike");
+        assert_eq!(place_of(&names, "stage"), None);
+        // What is remembered is read as it was chosen, and by a header that writes its names otherwise.
+        let turn = |names: &[String]| {
+            let renames = ColumnRenames::from([("turn".to_owned(), "ROUND".to_owned())]);
+            Mapping::new(names, Some(&renames)).place(Field::Turn)
+        };
+        assert_eq!(turn(&names), Some(6));
+        assert_eq!(turn(&header("run,harness,model,task,round,attempt,passed")), Some(4));
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use runner::settings::RunSettings;
-use sandbox::{Engine, Reach, SandboxError};
+use sandbox::{Engine, NetworkAccess, SandboxError};
 
 use crate::api::{Check, CheckState, FixAction};
 use crate::runs::errors::sandbox_error;
@@ -100,7 +100,7 @@ async fn image(settings: &RunSettings, engine: &Engine) -> Check {
 /// Containers of an image of somebody's own reach the gateway through a container of Stamina Lab, whose image has to be there as well.
 async fn relay_image(settings: &RunSettings, engine: &Engine) -> Option<Check> {
     let name = sandbox::images::BASE.image;
-    if settings.reach == Reach::Open || engine.images(&[name]).await.ok()?.first()?.there {
+    if settings.reach == NetworkAccess::Open || engine.images(&[name]).await.ok()?.first()?.there {
         return None;
     }
     let check = Check::new("image", "Image", CheckState::Fail, "base image not there").with_sentence(format!(

@@ -1,7 +1,7 @@
 //! What containers reach beside the gateway.
 
 use runner::settings::{EndpointSettings, RunSettings};
-use sandbox::Reach;
+use sandbox::NetworkAccess;
 
 use crate::api::{Check, CheckState, FixAction};
 
@@ -20,7 +20,7 @@ pub(super) fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check>
     if !settings.use_docker {
         return None;
     }
-    if settings.reach == Reach::Open {
+    if settings.reach == NetworkAccess::Open {
         let direct = settings.endpoint == EndpointSettings::Direct;
         let open =
             "Agents reach the internet and this network. What they find there is not the same in every run.";

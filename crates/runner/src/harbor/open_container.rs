@@ -46,7 +46,8 @@ impl Trial<'_> {
         limits.cpus = self.file.cpus.map_or(limits.cpus, |cpus| cpus.min(limits.cpus));
         limits.memory =
             self.file.memory_mb.map_or(limits.memory, |mb| mb.saturating_mul(1 << 20).min(limits.memory));
-        let reach = if self.file.is_public { self.context.settings.reach } else { sandbox::Reach::Gateway };
+        let reach =
+            if self.file.is_public { self.context.settings.reach } else { sandbox::NetworkAccess::Gateway };
         let image = match self.player {
             Some(_) => image,
             None => {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use model::EndReason;
 use sandbox::{Containers, OpenTask, SandboxError, TaskCommand};
 
-use super::in_container::{ORDER, StepFailure, blamed};
+use super::in_container::{PREPARE_SECONDS, StepFailure, container_failure_reason};
 use super::trial::{Trial, not_open_error};
 use crate::live::Phase;
 use crate::settings::TaskBackground;
@@ -61,7 +61,7 @@ impl Trial<'_> {
             script: "true".to_owned(),
             user: Some("root".to_owned()),
             folder: Some("/".to_owned()),
-            seconds: ORDER,
+            seconds: PREPARE_SECONDS,
             ..TaskCommand::default()
         };
         let end = container.run(&hello, &self.stop).await?;
@@ -83,7 +83,7 @@ impl Trial<'_> {
     ) -> Result<StepFailure, SandboxError> {
         let has_running_relay = self.container()?.has_running_relay().await?;
         Ok(if has_running_relay && self.untouched_restarts().await? {
-            StepFailure::Ended(blamed(self.was_played, of_player), kind, message)
+            StepFailure::Ended(container_failure_reason(self.was_played, of_player), kind, message)
         } else {
             StepFailure::Ended(EndReason::Environment, "EnvironmentError", message)
         })

@@ -16,7 +16,7 @@ import {
   noneFailed,
   tables,
   tabs,
-} from "./words";
+} from "./failureWords";
 
 test("an address that says nothing shows the first failures by run", () => {
   expect(readChoice({})).toEqual({

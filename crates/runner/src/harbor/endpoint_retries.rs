@@ -4,10 +4,10 @@
 
 use model::EndReason;
 
-use super::played::StepResult;
+use super::step_result::StepResult;
 use super::trial::Trial;
-use crate::repeat;
-use crate::unrecorded::REPEATS;
+use crate::dropped_attempt::REPEATS;
+use crate::retry_attempt;
 
 /// What something outside has ended of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,8 @@ impl Trial<'_> {
         let cause = self.context.scrub.text(cause);
         tracing::warn!("{}: step {}, attempt {}: {cause}", self.planned.name, self.number, self.attempt);
         self.count_dropped().await;
-        repeat::wait_before_retry(self.context, self.planned, &self.status, &cause, self.repeats).await;
+        retry_attempt::wait_before_retry(self.context, self.planned, &self.status, &cause, self.repeats)
+            .await;
         true
     }
 

@@ -7,28 +7,28 @@ use crate::agent::AgentCall;
 use crate::run_context::RunContext;
 
 /// What an attempt cost.
-pub(crate) struct Bill {
+pub(crate) struct AttemptCost {
     pub(crate) tokens: Tokens,
     pub(crate) cost_usd: Option<f64>,
 }
 
 /// The cost of a call, by the gateway or, in direct mode, by the harness. Call it once per call: what the harness reports is
 /// added to the accounts of the run and the episode here.
-pub(crate) fn bill(context: &RunContext, episode: &str, called: &AgentCall) -> Bill {
+pub(crate) fn attempt_cost(context: &RunContext, episode: &str, called: &AgentCall) -> AttemptCost {
     if let Some(seen) = &called.seen {
-        return Bill { tokens: seen.spent.tokens, cost_usd: seen.spent.cost_usd };
+        return AttemptCost { tokens: seen.spent.tokens, cost_usd: seen.spent.cost_usd };
     }
     let reported = (called.outcome.usage, called.outcome.cost_usd);
     let spent = direct(reported, context.settings.price, called.end.seconds);
     context.add_spent(episode, spent);
-    Bill { tokens: spent.tokens, cost_usd: spent.cost_usd }
+    AttemptCost { tokens: spent.tokens, cost_usd: spent.cost_usd }
 }
 
 /// The spending of a call in direct mode, by the tokens and the cost that its harness reports. A price of the settings
 /// overrides that cost, which comes from the harness's own table.
 fn direct((tokens, reported): (Tokens, Option<f64>), price: Option<Price>, seconds: f64) -> Spent {
     // Without the gateway the time in which an endpoint works is unknown, and so is what was written to its cache.
-    let cost_usd = price.and_then(|price| price.of_tokens(&tokens, None)).or(reported);
+    let cost_usd = price.and_then(|price| price.cost_of_tokens(&tokens, None)).or(reported);
     Spent {
         tokens,
         cost_usd,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { beginOf, sinceInWords } from "./since";
+import { beginOf, sinceInWords } from "./diffBase";
 
 test("a turn begins with what the last attempt before it left", () => {
   const choices = [

@@ -17,14 +17,14 @@ function apart(a: DisagreementCell, b: DisagreementCell): number {
   return a.passed === b.passed ? 1 : 2;
 }
 
-/** Two members of a row, left and right: the reference (or else the first that played it) and `wished`, or else the one
+/** Two members of a row, left and right: the reference (or else the first that played it) and `requestedMember`, or else the one
  *  that differs most from it. `null` = fewer than two played it. */
-export function pairOf(row: DisagreementRow, reference: number, wished: number | null): readonly [number, number] | null {
+export function pairOf(row: DisagreementRow, reference: number, requestedMember: number | null): readonly [number, number] | null {
   const played = row.cells.flatMap((cell, i) => (cell === null ? [] : [i]));
   if (played.length < 2) return null;
   const left = played.includes(reference) ? reference : (played[0] ?? 0);
   const others = played.filter((i) => i !== left);
-  if (wished !== null && others.includes(wished)) return [left, wished];
+  if (requestedMember !== null && others.includes(requestedMember)) return [left, requestedMember];
   const from = row.cells[left];
   let best = others[0] ?? left;
   for (const i of others) {

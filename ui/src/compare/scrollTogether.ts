@@ -3,7 +3,7 @@
 export class ScrollTogether {
   readonly #on: () => boolean;
   readonly #sides: [HTMLElement | undefined, HTMLElement | undefined] = [undefined, undefined];
-  /** What was set from the other side; the scroll event that follows it is no wish of the reader's. */
+  /** What was set from the other side; the scroll event that follows it is not caused by the reader. */
   readonly #set: [number | undefined, number | undefined] = [undefined, undefined];
   readonly #stop: [(() => void) | undefined, (() => void) | undefined] = [undefined, undefined];
 

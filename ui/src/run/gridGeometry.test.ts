@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { GridRow } from "../host/bindings/GridRow";
-import { drawRow, edgePath, lookOf, nextFirstFailure } from "./cells";
+import { drawRow, edgePath, lookOf, nextFirstFailure } from "./gridGeometry";
 
 function row(cells: string, over: Partial<GridRow> = {}): GridRow {
   const stamina = /^[pr]*/.exec(cells)?.[0].length ?? 0;

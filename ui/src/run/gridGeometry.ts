@@ -2,7 +2,7 @@
  * Geometry of the episode × turn grid: from a row's letters to what is drawn. Cells of one look are merged into one
  * path per row, so that a row of 100 turns is a handful of nodes.
  *
- * Two sizes (UI.md §5): from 16 px on full cells with a glyph and the failing count; below, height carries the verdict
+ * Two sizes: from 16 px on full cells with a glyph and the failing count; below, height carries the verdict
  * (passed 62 %, failed 100 %) and a retry is split by a gap.
  */
 import type { GridRow } from "../host/bindings/GridRow";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Matrix } from "../host/bindings/Matrix";
 import type { MatrixCell } from "../host/bindings/MatrixCell";
 import type { MatrixLine } from "../host/bindings/MatrixLine";
-import { cellMembers, comparedInWords, heldInWords, leastWidth, readCells, times, toggled } from "./words";
+import { cellMembers, comparedInWords, heldInWords, leastWidth, readCells, times, toggled } from "./matrixWords";
 
 test("cells are chosen and left again", () => {
   expect(readCells("3,1,3,x,")).toEqual([3, 1]);

@@ -3,8 +3,8 @@
 use model::EndReason;
 
 use super::end::StepsEnd;
-use super::kept::{self, Continuation, Record};
 use super::snapshot::{ReopenedTrial, StateBeforeStep, forget_snapshots};
+use super::snapshot_record::{self, Continuation, Record};
 use super::trial::Trial;
 use crate::blocking::blocking;
 use crate::record::{End, EpisodeFolder, ResumePoint, ResumedFrom, Trajectory};
@@ -41,9 +41,9 @@ impl Trial<'_> {
         let path = self.record_path();
         let record = blocking(move || Ok(Record::read(&path))).await?;
         let rules = self.rules();
-        kept::take_back(&mut self.trajectory, record.as_ref());
-        let progress = kept::progress(&self.trajectory, record.as_ref(), rules);
-        let reason = match kept::continuation(record, progress, rules) {
+        snapshot_record::take_back(&mut self.trajectory, record.as_ref());
+        let progress = snapshot_record::progress(&self.trajectory, record.as_ref(), rules);
+        let reason = match snapshot_record::continuation(record, progress, rules) {
             Continuation::ChainEnded => return Ok(Err(self.chain_ended())),
             Continuation::FirstStep(reason) => reason,
             Continuation::Snapshot(kept, attempt) => {
@@ -79,7 +79,7 @@ impl Trial<'_> {
         self.is_resumed = true;
         let keeps_session = self.player.is_none().then_some(has_session).filter(|_| self.known.calls > 0);
         self.note_resume(ResumedFrom::Snapshot, step, None, keeps_session);
-        kept::retry_from(&mut self.trajectory, step, attempt);
+        snapshot_record::retry_from(&mut self.trajectory, step, attempt);
         keep_score(self.context, self.planned, &self.trajectory);
         tracing::info!(
             episode = self.planned.name,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { answersOf, comparedWith, integerProblem, partsOf, partsOfAll, plain, rate, readPlace } from "./words";
+import { answersOf, comparedWith, integerProblem, partsOf, partsOfAll, plain, rate, readPlace } from "./scenarioWords";
 
 it("reads a place from the address, whatever stands there", () => {
   expect(readPlace({})).toEqual({ source: undefined, at: "", scenario: 0, turn: 1, tab: "schema" });

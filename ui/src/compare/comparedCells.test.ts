@@ -3,7 +3,7 @@ import type { DisagreementCell } from "../host/bindings/DisagreementCell";
 import type { DisagreementRow } from "../host/bindings/DisagreementRow";
 import type { TurnState } from "../host/bindings/TurnState";
 import { hrefOf, parseRoute } from "../shell/routes";
-import { cellInWords, cellText, pairOf, sideBySide } from "./cells";
+import { cellInWords, cellText, pairOf, sideBySide } from "./comparedCells";
 
 const cell = (state: TurnState, passed: number | null = null, total: number | null = 10): DisagreementCell => ({
   run: "a/b",
@@ -17,7 +17,7 @@ const cell = (state: TurnState, passed: number | null = null, total: number | nu
 });
 const row = (...cells: (DisagreementCell | null)[]): DisagreementRow => ({ scenario: "s", title: null, turn: 3, cells, spread: null });
 
-test("the reference is looked at beside the member that differs most, or the wished one", () => {
+test("the reference is looked at beside the member that differs most, or the requested one", () => {
   const r = row(cell("failed", 9), cell("error"), cell("failed", 2), cell("passed", 10), null);
   expect(pairOf(r, 0, null)).toEqual([0, 3]);
   expect(pairOf(r, 3, null)).toEqual([3, 0]);

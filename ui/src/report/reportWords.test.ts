@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ImportReport } from "../host/bindings/ImportReport";
 import { severityNames } from "../parts/severity";
-import { placeInWords, reportAsText, treatmentLabels } from "./words";
+import { placeInWords, reportAsText, treatmentLabels } from "./reportWords";
 
 const report: ImportReport = {
   source: {

@@ -5,7 +5,7 @@ use model::{EndReason, Step, Tokens};
 use sandbox::{ContainerEnd, ContainerFile};
 
 use super::reward::Rewards;
-use crate::bill::Bill;
+use crate::attempt_cost::AttemptCost;
 use crate::record::{Exception, exception};
 
 /// The results of a step.
@@ -37,7 +37,7 @@ impl StepResult {
         self.raised.get_or_insert_with(|| (reason, exception(kind, message)));
     }
 
-    /// The same for what lets nothing follow.
+    /// Records a failure after which no step can follow.
     pub(super) fn end(mut self, reason: EndReason, kind: &str, message: &str) -> Self {
         self.raise(reason, kind, message);
         self.is_over = true;
@@ -47,7 +47,7 @@ impl StepResult {
 
 /// What came of a step where processes that its player had left could not write.
 pub(super) enum WithoutProcesses {
-    /// The same.
+    /// The second verification confirmed the verdict.
     Same,
     /// Something else, which counts. With the processes the rewards were these.
     Other(Rewards),
@@ -57,7 +57,7 @@ pub(super) enum WithoutProcesses {
 
 /// The results of a call, beside what every player leaves.
 pub(super) struct CallResult {
-    pub(super) bill: Bill,
+    pub(super) cost: AttemptCost,
     pub(super) steps: Vec<Step>,
     /// By the harness's own count.
     pub(super) usage: Tokens,

@@ -17,7 +17,7 @@ pub(crate) struct Outage {
 
 impl Outage {
     /// Counts the end of an episode.
-    pub(crate) fn ended(&self, reason: EndReason, endpoint: &EndpointSettings) {
+    pub(crate) fn count_episode_end(&self, reason: EndReason, endpoint: &EndpointSettings) {
         if reason == EndReason::Endpoint {
             self.given_up.fetch_add(1, Ordering::Relaxed);
         } else if *endpoint == EndpointSettings::Direct {

@@ -10,8 +10,19 @@ import type { Member } from "../host/bindings/Member";
 import type { RunRow } from "../host/bindings/RunRow";
 import type { SettingDifference } from "../host/bindings/SettingDifference";
 import type { Spent } from "../host/bindings/Spent";
-import { costInWords, counted, decimals, duration, fixed, percent, pValue, scoreText, thin, UNKNOWN } from "../parts/format";
-import { MOST } from "./address";
+import {
+  costInWords,
+  counted,
+  decimals,
+  duration,
+  fixedOrUnknown,
+  percent,
+  pValue,
+  scoreText,
+  compactCount,
+  UNKNOWN,
+} from "../parts/format";
+import { MAX_COMPARED } from "./address";
 
 export const modeNames: Readonly<Record<DisagreementMode, string>> = {
   all: "All",
@@ -54,7 +65,7 @@ export const measureName = (measure: Measure, rates: boolean): string =>
 export function resultInWords(run: Pick<RunRow, "pass_rate" | "stamina">): string {
   const { pass_rate, stamina } = run;
   if (pass_rate !== null) return `n = ${String(pass_rate.trials)} · pass rate ${percent(pass_rate.value)}`;
-  return `n = ${String(stamina.n)} · stamina ${fixed(stamina.mean, 2)}`;
+  return `n = ${String(stamina.n)} · stamina ${fixedOrUnknown(stamina.mean, 2)}`;
 }
 
 /** `all runs of opencode` */
@@ -98,13 +109,13 @@ export function channels(members: readonly ComparedMember[]): string {
 
 /** Of so many members that their survival curves are not in one plot. */
 export const manyInWords = (members: number): string =>
-  `${counted(members, "member")} are compared; with more than ${String(MOST)}, each survival curve has a panel of its own`;
+  `${counted(members, "member")} are compared; with more than ${String(MAX_COMPARED)}, each survival curve has a panel of its own`;
 
 /** Why no member can be added: an address may name more than a page adds. */
 export const fullInWords = (members: number): string =>
-  `${counted(members, "member")} are compared. Members can be added up to ${String(MOST)}: remove ${members > MOST ? "some" : "one"} to add another.`;
+  `${counted(members, "member")} are compared. Members can be added up to ${String(MAX_COMPARED)}: remove ${members > MAX_COMPARED ? "some" : "one"} to add another.`;
 
-export const thinOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : thin(value));
+export const compactCountOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : compactCount(value));
 export const secondsOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : duration(value));
 
 /** Dollars for each turn that counts; where not a turn was survived no sum of money bought one. `rates`: of runs of one turn, for each trial that passed. */
@@ -142,7 +153,7 @@ export function measured(m: ComparedMember, measure: Measure, rates: boolean): s
     case "score":
       return scoreText(m.score);
     case "tokens":
-      return thinOrUnknown(m.spent.tokens_per_turn);
+      return compactCountOrUnknown(m.spent.tokens_per_turn);
     case "cost":
       return costInWords(m.spent.cost_per_episode, m.simulated).text;
     case "time":
@@ -159,7 +170,7 @@ export function measured(m: ComparedMember, measure: Measure, rates: boolean): s
 }
 
 /** `4 runs · EvoCode-Bench, published` */
-export function whatIsCompared(c: Comparison): string {
+export function comparisonSummary(c: Comparison): string {
   const runs = c.members.reduce((sum, m) => sum + m.runs.length, 0);
   const names = [...new Set(c.members.map((m) => m.benchmark[1]))];
   const groups = runs === c.members.length ? counted(runs, "run") : `${counted(c.members.length, "group")} of ${counted(runs, "run")}`;

@@ -10,6 +10,7 @@ use crate::agent_end::{self, AgentEnd};
 use crate::attempt::{Attempt, DroppedAttempt, FinishedAttempt};
 use crate::blocking::blocking;
 use crate::connections;
+use crate::dropped_attempt::{REPEATS, Unrecorded};
 use crate::episode::{Episode, NextAction};
 use crate::live::Phase;
 use crate::record::AttemptRecord;
@@ -17,7 +18,6 @@ use crate::run_context::{Ending, RunConnections, RunContext};
 use crate::scenarios::TurnData;
 use crate::state::{Journal, PlannedEpisode};
 use crate::status::Status;
-use crate::unrecorded::{REPEATS, Unrecorded};
 use crate::{RunError, clock, may_begin};
 
 /// Wait before the first retry; doubled each time.

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ComparedMember } from "../host/bindings/ComparedMember";
 import type { RunRow } from "../host/bindings/RunRow";
-import { fullInWords, knownOver, manyInWords, measured, measureName, perSurvivedTurn, resultInWords, sumOfCost } from "./words";
+import { fullInWords, knownOver, manyInWords, measured, measureName, perSurvivedTurn, resultInWords, sumOfCost } from "./compareWords";
 
 const member = (simulated: boolean, cost: number | null, no_turn_survived = false): ComparedMember =>
   ({

@@ -1,4 +1,4 @@
-//! What the parts of a run before this one have spent.
+//! The spending of the earlier parts of a run.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,8 @@ use gateway::Spent;
 use crate::run_context::Accounts;
 use crate::state::{Journal, RunFile, RunPaths};
 
-/// What earlier parts have spent, of the run and of each episode: as it was written after every attempt, or as the gateway's
-/// log has it where that is more. The log has the requests of an attempt that was killed before it was recorded, too: they
-/// have been paid for. Blocks.
+/// Spending of earlier parts, of the run and of each episode: the recorded amount, or that of the gateway log if it is higher.
+/// The log also has requests of an attempt that was killed before it was recorded. Blocks.
 pub(crate) fn earlier_accounts(paths: &RunPaths, run: &RunFile) -> Accounts {
     let counted = gateway::read_totals(&paths.gateway_log()).unwrap_or_else(|error| {
         tracing::warn!(

@@ -1,28 +1,27 @@
 //! A second verification of a step whose player has left processes (`harbor.background=check`).
 //!
-//! With Harbor such processes go on, and tasks may ask for a server that runs, so nothing ends them. One that waits for the verifier
-//! can rewrite its verdict, though: whatever is in the container is within its reach. So the container is kept as it is before the
-//! verifier, and the verifier runs again in a second container of these files, which such a process does not reach. That one
-//! shares the network, where a server that still runs is found, and the list of processes, and it comes first: what a verifier asks of
-//! such a server may change what the server answers. Where it does not confirm the verdict and is no pass, one is asked that shares
-//! less: both verifiers may want one port. A verdict that none confirms is replaced by the best of theirs.
+//! With Harbor such processes continue, and one could rewrite the verdict. So the verifier runs again in a second container with
+//! the same files. The first such container shares network and process list, because the verifier may need a running server.
+//! It comes first, because what a verifier asks of a server may change what the server answers. If it disagrees and does not
+//! pass, a second one shares less: both verifiers may want one port. A verdict that none confirms is replaced by the best of
+//! theirs.
 //!
-//! Where none can be carried out, that counts against the player only if it is its doing: a container of the task in which nobody has
-//! worked can be started twice. Else the verdict stays as it is, and is marked.
+//! Where none can be carried out, that counts against the player only if the player caused it: a container of the task in which
+//! nobody has worked can be started twice. Else the verdict stays as it is, and is marked.
 
 use std::time::Duration;
 
 use model::{EndReason, case_lines};
 use sandbox::{Containers, SandboxError, Shares};
 
-use super::background::false_unless_gone;
+use super::background_processes::false_unless_gone;
 use super::file::StepFile;
-use super::in_container::{StepFailure, blamed};
-use super::played::{StepResult, WithoutProcesses};
+use super::in_container::{StepFailure, container_failure_reason};
 use super::player::Player;
-use super::recorded::case_counts;
 use super::reward;
 use super::snapshot::ends_run;
+use super::step_record::case_counts;
+use super::step_result::{StepResult, WithoutProcesses};
 use super::trial::{Trial, not_open_error};
 use crate::live::Phase;
 use crate::settings::TaskBackground;
@@ -161,7 +160,11 @@ impl Trial<'_> {
             lost.reason
         );
         let mut second = StepResult::default();
-        second.raise(blamed(self.was_played, EndReason::KilledItself), "ContainerLost", &message);
+        second.raise(
+            container_failure_reason(self.was_played, EndReason::KilledItself),
+            "ContainerLost",
+            &message,
+        );
         second
     }
 

@@ -1,13 +1,11 @@
 // The Matrix page's words and choices. Cells are numbered row by row, as the command gives them. Pure.
+import { MAX_COMPARED } from "../compare/address";
 import type { ScoreLine } from "../compare/scores";
 import type { Matrix } from "../host/bindings/Matrix";
 import type { MatrixCell } from "../host/bindings/MatrixCell";
 import type { MatrixLine } from "../host/bindings/MatrixLine";
 import type { Member } from "../host/bindings/Member";
 import { counted, decimals, UNKNOWN } from "../parts/format";
-
-/** A comparison of more than these cannot be read. */
-export const MOST = 8;
 
 export const lineName = (line: MatrixLine | undefined): string => line?.name ?? UNKNOWN;
 
@@ -87,7 +85,7 @@ export const scoreLinesOf = (matrix: Matrix): ScoreLine[] =>
 
 /** Cells as members of a comparison: all their runs together; a group of one run is that run. */
 export function cellMembers(matrix: Matrix, cells: readonly MatrixCell[]): Member[] {
-  return cells.slice(0, MOST).map((cell): Member => {
+  return cells.slice(0, MAX_COMPARED).map((cell): Member => {
     const [run, more] = cell.runs;
     if (run !== undefined && more === undefined) return { by: "run", run };
     return {
@@ -101,10 +99,10 @@ export function cellMembers(matrix: Matrix, cells: readonly MatrixCell[]): Membe
 
 /** What the button says: how many of these cells are compared, where that is not all of them. */
 export function comparedInWords(cells: readonly MatrixCell[]): string {
-  const runs = cells.slice(0, MOST).reduce((sum, cell) => sum + cell.runs.length, 0);
+  const runs = cells.slice(0, MAX_COMPARED).reduce((sum, cell) => sum + cell.runs.length, 0);
   const ofRuns = `(${counted(runs, "run")})`;
-  return cells.length > MOST
-    ? `Compare the first ${String(MOST)} of ${counted(cells.length, "cell")} ${ofRuns}`
+  return cells.length > MAX_COMPARED
+    ? `Compare the first ${String(MAX_COMPARED)} of ${counted(cells.length, "cell")} ${ofRuns}`
     : `Compare ${counted(cells.length, "cell")} ${ofRuns}`;
 }
 

@@ -6,15 +6,16 @@ use validation::client::CaseStatus;
 use super::{Attempt, FinishedAttempt, Prompt, TestResult, UntestedAttempt};
 use crate::agent::AgentCall;
 use crate::agent_end::AgentEnd;
+use crate::attempt_verdict::{SuiteOutcome, attempt_verdict};
 use crate::blocking::blocking;
 use crate::prompt::{self, AttemptOutcome};
 use crate::record::{AttemptFiles, AttemptOutput, AttemptRecord, Exception, exception, pytest};
-use crate::secrets::Scrub;
+use crate::secrets::SecretFilter;
 use crate::state::SessionState;
 use crate::{RunError, clock};
 
 /// Bytes of a server's log that feedback uses.
-const LOG: usize = 16 << 10;
+const LOG_BYTES: usize = 16 << 10;
 
 impl Attempt<'_> {
     /// Assembles and writes the record. `cut_off`: the run's budget, or something else outside, ended it before a verdict. It
@@ -26,14 +27,14 @@ impl Attempt<'_> {
         end: AgentEnd,
         cut_off: bool,
     ) -> Result<FinishedAttempt, RunError> {
-        let UntestedAttempt { started, started_at, called, prompt, bill, spent_budget, code } = untested;
-        let passed = tested.verdicts.as_ref().is_some_and(|v| v.total > 0 && v.passed == v.total);
-        let verdict = match &tested.verdicts {
-            Some(_) if passed => Verdict::Passed,
-            Some(_) => Verdict::Failed,
-            None if cut_off => Verdict::Unfinished,
-            None => Verdict::Error,
+        let UntestedAttempt { started, started_at, called, prompt, cost, spent_budget, code } = untested;
+        let tests = match &tested.verdicts {
+            Some(verdicts) if verdicts.total > 0 && verdicts.passed == verdicts.total => SuiteOutcome::Passed,
+            Some(_) => SuiteOutcome::Failed,
+            None => SuiteOutcome::NoResult,
         };
+        let verdict = attempt_verdict(tests, cut_off);
+        let passed = verdict == Verdict::Passed;
         let end_reason = if passed { None } else { end.reason.or(tested.reason) };
         let server_exception =
             tested.server_problem.as_deref().map(|problem| exception("ServerError", problem));
@@ -55,7 +56,7 @@ impl Attempt<'_> {
         if let Some(session) = called.outcome.session.clone()
             && !called.end.exit.disk_full
         {
-            after.session = kept(session, &self.context.scrub);
+            after.session = scrub_session(session, &self.context.scrub);
         }
         let turn = self.data.turn;
         let outcomes = tested
@@ -88,8 +89,8 @@ impl Attempt<'_> {
             total,
             outcomes,
             end_reason,
-            tokens: bill.tokens,
-            cost_usd: bill.cost_usd,
+            tokens: cost.tokens,
+            cost_usd: cost.cost_usd,
             tool_calls,
             started_at,
             finished_at: clock::now(),
@@ -131,7 +132,7 @@ impl Attempt<'_> {
             }
             (_, problem) => {
                 let log = tested.log.as_deref().unwrap_or_default();
-                let log = String::from_utf8_lossy(&log[log.len().saturating_sub(LOG)..]).into_owned();
+                let log = String::from_utf8_lossy(&log[log.len().saturating_sub(LOG_BYTES)..]).into_owned();
                 let problem = problem.as_deref().unwrap_or_default();
                 prompt::feedback(kind, &AttemptOutcome::NoServer { problem, log: &log })
             }
@@ -172,7 +173,7 @@ impl Attempt<'_> {
 
 /// The session to keep. Its id comes from the agent: if it contains a secret value it is not kept, and the next call begins a
 /// new session.
-fn kept(session: harness::Session, scrub: &Scrub) -> Option<harness::Session> {
+fn scrub_session(session: harness::Session, scrub: &SecretFilter) -> Option<harness::Session> {
     let is_clean = session.id.as_ref().is_none_or(|id| scrub.text(id) == *id);
     is_clean.then_some(session)
 }
@@ -185,9 +186,9 @@ mod tests {
     fn a_session_id_with_a_secret_value_is_not_kept() {
         let values = ["agent=MOCK", "output_dir=x"].map(str::to_owned);
         let settings = crate::settings::resolve(&[], &values).unwrap();
-        let scrub = Scrub::new(&[("HF_TOKEN".to_owned(), "hf-12345678".to_owned())], &settings);
+        let scrub = SecretFilter::new(&[("HF_TOKEN".to_owned(), "hf-12345678".to_owned())], &settings);
         let session = |id: &str| harness::Session { id: Some(id.to_owned()), ..harness::Session::default() };
-        assert_eq!(kept(session("ses_1"), &scrub), Some(session("ses_1")));
-        assert_eq!(kept(session("ses_hf-12345678"), &scrub), None);
+        assert_eq!(scrub_session(session("ses_1"), &scrub), Some(session("ses_1")));
+        assert_eq!(scrub_session(session("ses_hf-12345678"), &scrub), None);
     }
 }

@@ -6,10 +6,11 @@ use gateway::StopReason;
 use model::{EndReason, Tokens, Verdict, case_lines};
 
 use super::file::StepFile;
-use super::played::{StepResult, WithoutProcesses};
 use super::reward;
+use super::step_result::{StepResult, WithoutProcesses};
 use super::task::Task;
 use super::trial::Trial;
+use crate::attempt_verdict::{SuiteOutcome, attempt_verdict};
 use crate::blocking::blocking;
 use crate::record::{
     AttemptOutput, AttemptRecord, Exception, OmittedFiles, ProcessesLeft, TaskFiles, TurnRecord, exception,
@@ -90,14 +91,14 @@ impl Trial<'_> {
             let look = move || Ok(tasks.task(&planned).is_some_and(|task| task.uses_cases(&tasks.tree)));
             blocking(look).await?
         };
-        let (verdict, counts) = match passed {
-            Some(true) => (Verdict::Passed, counts),
-            Some(false) if is_bare => (Verdict::Error, Some((0, 0))),
-            Some(false) => (Verdict::Failed, counts),
-            // What the endpoint has ended says nothing of the agent.
-            None if raised == Some(EndReason::Endpoint) => (Verdict::Unfinished, counts),
-            None => (Verdict::Error, counts),
+        let outcome = match passed {
+            Some(true) => SuiteOutcome::Passed,
+            Some(false) if is_bare => SuiteOutcome::NoCases,
+            Some(false) => SuiteOutcome::Failed,
+            None => SuiteOutcome::NoResult,
         };
+        let verdict = attempt_verdict(outcome, raised == Some(EndReason::Endpoint));
+        let counts = if is_bare { Some((0, 0)) } else { counts };
         let end_reason = match passed {
             Some(true) => None,
             Some(false) if is_bare => Some(EndReason::BuildFailed),
@@ -163,8 +164,8 @@ impl Trial<'_> {
             total: counts.map(|(_, total)| total),
             outcomes: None,
             end_reason,
-            tokens: of_harness.as_ref().map_or_else(Tokens::default, |call| call.bill.tokens),
-            cost_usd: of_harness.as_ref().and_then(|call| call.bill.cost_usd),
+            tokens: of_harness.as_ref().map_or_else(Tokens::default, |call| call.cost.tokens),
+            cost_usd: of_harness.as_ref().and_then(|call| call.cost.cost_usd),
             tool_calls,
             started_at,
             finished_at: clock::now(),

@@ -9,7 +9,7 @@ use model::EndReason;
 use sandbox::SandboxError;
 
 use super::file::StepFile;
-use super::in_container::{ORDER, StepFailure, whole_seconds};
+use super::in_container::{PREPARE_SECONDS, StepFailure, whole_seconds};
 use super::snapshot::StateBeforeStep;
 use super::trial::Trial;
 use crate::live::Phase;
@@ -55,7 +55,7 @@ impl Trial<'_> {
             return Err(StepFailure::Ended(EndReason::Environment, "FileNotFoundError", message));
         };
         self.lay(&folder, "solution", "/").await?;
-        self.command("chmod +x /solution/solve.sh".to_owned(), Some("root"), &[], ORDER).await?;
+        self.command("chmod +x /solution/solve.sh".to_owned(), Some("root"), &[], PREPARE_SECONDS).await?;
         let mut env = vec![("DEBIAN_FRONTEND".to_owned(), "noninteractive".to_owned())];
         env.extend(self.variables(&self.file.solution_env)?);
         let seconds = step.agent_seconds.unwrap_or(self.context.settings.limits.seconds as f64);
@@ -70,6 +70,8 @@ impl Trial<'_> {
             tracing::warn!(step = step.name, code, "the reference solution of a step did not exit with 0");
             self.references_failed.insert(step.name.clone(), code);
         }
-        self.command_in(Some("/"), SOLUTION_REMOVED.to_owned(), Some("root"), &[], ORDER).await.map(drop)
+        self.command_in(Some("/"), SOLUTION_REMOVED.to_owned(), Some("root"), &[], PREPARE_SECONDS)
+            .await
+            .map(drop)
     }
 }
