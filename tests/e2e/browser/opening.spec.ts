@@ -21,7 +21,7 @@ test("the first page says what can be opened; a typed path opens", async ({ go, 
   await expect(page.getByRole("complementary", { name: "Sources and views" }).getByRole("link", { name: /jobs/ })).toBeVisible();
 });
 
-test("a folder that is none of the formats: what was looked for, what was found, the closest match", async ({ lab, go, page }) => {
+test("a folder of no known format: what was looked for, what was found, the closest match", async ({ lab, go, page }) => {
   mkdirSync(lab.at("mixed/inner"), { recursive: true });
   writeFileSync(lab.at("mixed/inner/result.json"), '{"stats": {}}');
   writeFileSync(lab.at("mixed/notes.txt"), "nothing");

@@ -135,7 +135,7 @@ test("from the library through run and grid to a failing test, as the store has 
   expect(await app.run("return [...document.querySelectorAll(arguments[0] + ' .val')].map((e) => e.textContent)", `[data-test="${failing.id}"]`)).toEqual([failing.expected, failing.actual, failing.message]);
 });
 
-test("a folder that is none of the formats is reported with what was looked for", async () => {
+test("a folder of no known format is reported with what was looked for", async () => {
   mkdirSync(lab.at("holiday"));
   writeFileSync(lab.at("holiday", "beach.txt"), "sun");
   const cli = await lab.stamina("ingest", lab.at("holiday"), "--json");

@@ -30,7 +30,7 @@ const ALSO_IN_RECORD: &[&str] = &["scenario_context", "conversation_history", "a
 /// What could be read of a record.
 #[derive(Debug)]
 pub(super) struct Record {
-    /// Its fields, those before the place where it breaks off. A number that ends there is none of them.
+    /// Its fields, those before the place where it breaks off. A number that ends there is left out.
     pub(super) node: Node,
     /// Why it is not whole.
     pub(super) broken: Option<ReadError>,
