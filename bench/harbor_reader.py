@@ -91,6 +91,10 @@ def total(values):
     return sum(known) if (known := [value for value in values if value is not None]) else None
 
 
+def words(said):  # of a message, or of what a tool gave: a text, or a list of parts
+    return " ".join(str(part.get("text", part) if isinstance(part, dict) else part) for part in typed(said, list) or [said or ""]).split()
+
+
 def moment(value):
     try:
         return datetime.fromisoformat(value)
@@ -125,18 +129,15 @@ def transcript(folder):
         entries = whole.get("steps") or []
         if not isinstance(entries, list) or any(not isinstance(e, dict) or not isinstance(e.get("tool_calls") or [], list) for e in entries):
             break  # it cannot be read
-        seen.append(name)
-        own += [e for e in entries if not e.get("is_copied_context")]
+        seen, own = [*seen, name], own + [e for e in entries if not e.get("is_copied_context")]
         stated, name = typed(whole.get("final_metrics")) or stated, whole.get("continued_trajectory_ref")
     entries = [(e, typed(e.get("metrics"))) for e in own if e.get("source") == "agent"]
 
     def is_call(e, metrics):  # of the model; some entries only hold what a tool gave
         given = [typed(r) for r in typed(typed(e.get("observation")).get("results"), list)]
-        spoke = e.get("tool_calls") or e.get("reasoning_content") or count(metrics.get("completion_tokens")) or not given
-        more = e.get("message") and [r.get("content") for r in given] != [e["message"]] and not all(r.get("source_call_id") for r in given)
-        called = count(e.get("llm_call_count"))
-        return bool(spoke or more) if called is None else called > 0
-
+        spoke = e.get("tool_calls") or words(e.get("reasoning_content")) or count(metrics.get("completion_tokens")) or not given
+        more = (says := words(e.get("message"))) and says != [word for r in given for word in words(r.get("content"))] and not all(r.get("source_call_id") for r in given)
+        return bool(spoke or more) if (called := count(e.get("llm_call_count"))) is None else called > 0
     each = [[count(m.get(k)) for k in ("prompt_tokens", "cached_tokens", "completion_tokens")] for _, m in entries]
     stated_tokens = [count(stated.get(k)) for k in ("total_prompt_tokens", "total_cached_tokens", "total_completion_tokens")]
     whole = stated_tokens if any(stated_tokens) else [total(column) for column in zip(*each)]
@@ -223,8 +224,7 @@ def read_trial(folder, tasks):
     task, agent, info = typed(config.get("task")), typed(config.get("agent")), typed(said.get("agent_info"))
     place, harness = Path(str(task.get("path"))).name, agent.get("name") or info.get("name")
     name = said.get("task_name") or task.get("name") or place
-    log = folder / "trial.log"
-    begun = re.findall(r"^Starting step \d+/(\d+): (.*)$", log.read_text("utf-8", "replace") if log.exists() else "", re.M)
+    begun = re.findall(r"^Starting step \d+/(\d+): (.*)$", log.read_text("utf-8", "replace") if (log := folder / "trial.log").exists() else "", re.M)
     parts = [(str(step.get("step_name")), step) for step in map(typed, typed(said.get("step_results"), list))]
     if not result:
         left = sorted((len(step.name), step.name) for step in (folder / "steps").glob("*"))  # round-2 before round-10

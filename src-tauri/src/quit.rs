@@ -38,7 +38,7 @@ pub(crate) fn before_the_window_closes(window: &Window, event: &WindowEvent) {
 pub(crate) fn before_the_app_ends(app: &AppHandle, event: RunEvent) {
     match event {
         RunEvent::ExitRequested { code: None, api, .. } if asks_to_quit(app) => api.prevent_exit(),
-        RunEvent::Exit => app.state::<Arc<Workbench>>().leave(),
+        RunEvent::Exit => app.state::<Arc<Workbench>>().note_orderly_end(),
         _ => {}
     }
 }

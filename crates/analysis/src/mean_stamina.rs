@@ -1,7 +1,7 @@
 //! Mean stamina: the restricted mean over the first τ turns, with its interval and the numbers that accompany it.
 
 use model::{Ending, Median};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Z_95;
 use crate::survival::{MAX_TURNS, Observation, kaplan_meier, median_stamina};
@@ -22,6 +22,19 @@ pub fn natural_tau(observations: &[Observation], planned: Option<u32>) -> u32 {
     tau.min(MAX_TURNS)
 }
 
+/// A horizon in turns, as readers get it. `None` = it is 0: nobody was at risk, so there is none.
+pub const fn known_horizon(tau: u32) -> Option<u32> {
+    if tau > 0 { Some(tau) } else { None }
+}
+
+/// Reads a horizon. Earlier versions wrote 0 where there is none.
+///
+/// # Errors
+/// It is not a number of turns.
+pub fn deserialize_horizon<'de, D: Deserializer<'de>>(input: D) -> Result<Option<u32>, D::Error> {
+    Ok(Option::<u32>::deserialize(input)?.and_then(known_horizon))
+}
+
 /// Restricted mean stamina: the mean number of the first τ turns that an episode survives.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RestrictedMean {
@@ -33,8 +46,9 @@ pub struct RestrictedMean {
     pub ci_high: Option<f64>,
     /// Standard error; `None` = no variation.
     pub standard_error: Option<f64>,
-    /// The horizon in turns.
-    pub tau: u32,
+    /// The horizon in turns; `None` = nobody was at risk.
+    #[serde(default, deserialize_with = "deserialize_horizon")]
+    pub tau: Option<u32>,
 }
 
 /// Restricted mean stamina over turns 1..=`tau`, with Greenwood's variance.
@@ -48,7 +62,9 @@ pub struct RestrictedMean {
 /// After the last turn with someone at risk, S stays constant. [`natural_tau`] never goes beyond this turn.
 pub fn restricted_mean(observations: &[Observation], tau: u32) -> RestrictedMean {
     let points = kaplan_meier(observations, tau);
-    let nothing = RestrictedMean { mean: None, ci_low: None, ci_high: None, standard_error: None, tau };
+    let tau_of_mean = known_horizon(tau);
+    let nothing =
+        RestrictedMean { mean: None, ci_low: None, ci_high: None, standard_error: None, tau: tau_of_mean };
     if points.first().is_none_or(|p| p.at_risk == 0) {
         return nothing;
     }
@@ -70,7 +86,7 @@ pub fn restricted_mean(observations: &[Observation], tau: u32) -> RestrictedMean
         ci_low: Some((area - Z_95 * se).max(0.0)),
         ci_high: Some((area + Z_95 * se).min(f64::from(tau))),
         standard_error: Some(se),
-        tau,
+        tau: tau_of_mean,
     }
 }
 

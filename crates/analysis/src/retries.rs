@@ -79,7 +79,7 @@ impl TurnAttempts {
     }
 
     /// The recorded attempts of a turn.
-    fn of_turn(turn: &Turn, ended_by: Option<EndReason>, policy: &CensoringPolicy) -> Self {
+    fn from_turn(turn: &Turn, ended_by: Option<EndReason>, policy: &CensoringPolicy) -> Self {
         let verdicts = turn.attempts.iter().map(|a| (a.verdict, a.end_reason));
         Self::from_verdicts(turn.number, verdicts, ended_by, policy)
     }
@@ -104,7 +104,7 @@ impl EpisodeAttempts {
         Self {
             scenario: episode.scenario.clone(),
             observed: Observation::from_episode(episode, policy),
-            turns: episode.turns.iter().map(|t| TurnAttempts::of_turn(t, ended_by(t), policy)).collect(),
+            turns: episode.turns.iter().map(|t| TurnAttempts::from_turn(t, ended_by(t), policy)).collect(),
         }
     }
 

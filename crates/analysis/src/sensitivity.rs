@@ -80,7 +80,7 @@ mod tests {
         let failed = readings.censored_failed;
         assert_eq!(
             (failed.restricted_mean.mean, failed.restricted_mean.tau, failed.events),
-            (Some(0.0), 1, 3)
+            (Some(0.0), Some(1), 3)
         );
         assert_eq!(readings.censored_dropped.restricted_mean.mean, None);
     }

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Z_95;
 pub use crate::mean_stamina::{
-    RestrictedMean, StaminaSummary, natural_tau, restricted_mean, summarize, summarize_over,
+    RestrictedMean, StaminaSummary, deserialize_horizon, known_horizon, natural_tau, restricted_mean,
+    summarize, summarize_over,
 };
 
 /// The most turns of a table. A source may plan any number of turns.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use analysis::failures::history::{
     PassVisibility, RepairTimes, Standing, history, repair_times, turn_repairs,
 };
-use model::{Attempt, EndReason as R, Episode, Median, TestOutcome, TestResult, Verdict};
+use model::{Attempt, EndReason as R, Episode, Median, STATED_FAILING, TestOutcome, TestResult, Verdict};
 
 use super::failures::{attempt, brief, episode};
 
@@ -89,6 +89,21 @@ fn skipped_tests_say_nothing() {
     assert_eq!(standings(&episode, 3, 1), [("a".to_owned(), regression(1))]);
 }
 
+/// 41 passed, 2 failed and 1 was skipped of 44, all of which are named: later tests were unknown.
+#[test]
+fn a_new_test_is_new_where_the_total_includes_named_skipped_ones() {
+    let passed = (0..41).map(|number| format!("p{number}. ")).collect::<Vec<_>>().concat();
+    let standing_after = |skipped: &str| {
+        let mut first = attempt(1, &format!("{passed}aF bF {skipped}"));
+        (first.passed, first.total) = (Some(41), Some(44));
+        first.extra.insert(STATED_FAILING.to_owned(), 2.into());
+        let later = format!("{passed}a. b. newF");
+        standings(&episode(vec![vec![first], vec![attempt(1, &later)]]), 2, 1)
+    };
+    assert_eq!(standing_after("cs"), [("new".to_owned(), NEW)]);
+    assert_eq!(standing_after(""), [("new".to_owned(), Standing::Unknown)], "one of 44 has no name");
+}
+
 #[test]
 fn files_that_name_their_turn_hold_the_same_tests() {
     let episode = episode(vec![
@@ -121,6 +136,41 @@ fn numbered_ids_are_followed_by_what_describes_them() {
     let first: BTreeSet<_> =
         standings(&episode, 1, 1).into_iter().map(|(_, standing)| format!("{standing:?}")).collect();
     assert_eq!(first, BTreeSet::from(["New".to_owned()]));
+}
+
+/// Cases of Harbor jobs, with what they check: passed ones are described, too.
+#[test]
+fn described_numbers_are_new_or_regressed_where_nothing_is_hidden() {
+    let described = |tests: &[(&str, &str)]| {
+        let mut attempt = attempt(1, &tests.iter().map(|(id, _)| *id).collect::<Vec<_>>().join(" "));
+        for (test, (_, intent)) in attempt.tests.iter_mut().zip(tests) {
+            test.intent = Some((*intent).to_owned()).filter(|text| !text.is_empty());
+        }
+        vec![attempt]
+    };
+    let standings_in_turn_2 = |first: &[(&str, &str)], second: &[(&str, &str)]| -> Vec<Standing> {
+        let episode = episode(vec![described(first), described(second)]);
+        standings(&episode, 2, 1).into_iter().map(|(_, standing)| standing).collect()
+    };
+    let second = [("c001F", "added"), ("c002F", "listed")];
+    assert_eq!(standings_in_turn_2(&[("c001.", "listed")], &second), [NEW, regression(1)]);
+    // Two tests share a description: what became of each of them is unknown, and no other test is one of them.
+    let shared = [("c001.", "listed"), ("c002.", "listed")];
+    assert_eq!(standings_in_turn_2(&shared, &second), [NEW, Standing::Unknown]);
+    assert_eq!(
+        standings_in_turn_2(&[("c001.", "listed")], &[("c001F", "listed"), ("c002F", "listed")]),
+        [Standing::Unknown, Standing::Unknown]
+    );
+    assert_eq!(
+        standings_in_turn_2(&[("c001.", "other")], &[("c001F", "listed"), ("c002F", "listed")]),
+        [NEW, NEW]
+    );
+    // A test without a description may be any.
+    assert_eq!(
+        standings_in_turn_2(&[("c001.", ""), ("c002.", "listed")], &second),
+        [Standing::Unknown, regression(1)]
+    );
+    assert_eq!(standings_in_turn_2(&[("c001.", "listed")], &[("c001F", "")]), [Standing::Unknown]);
 }
 
 /// Numbers are given anew in each turn, so that only a further attempt of the same turn shows that such a test passes. It was

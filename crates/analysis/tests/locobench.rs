@@ -100,7 +100,7 @@ fn recorded_sessions_have_the_originals_figures() {
             let expected = expected["metrics"][metric].as_f64().unwrap();
             assert!((value - expected).abs() < 1e-9, "{name}: {metric} is {value}, not {expected}");
         }
-        let pair = LcbaPair::of_metrics(&found);
+        let pair = LcbaPair::from_metrics(&found);
         let near = |value: f64, key: &str| (value - expected[key].as_f64().unwrap()).abs() < 1e-9;
         assert!(near(pair.comprehension, "lcba_comprehension"), "{name}");
         assert!(near(pair.efficiency, "lcba_efficiency"), "{name}");

@@ -170,13 +170,13 @@ fn one_episode() {
     let s = summarize(&failed(&[5]), Some(9));
     assert_eq!(
         (s.restricted_mean.mean, s.restricted_mean.ci_low, s.restricted_mean.tau),
-        (Some(4.0), None, 9)
+        (Some(4.0), None, Some(9))
     );
     assert_eq!((s.n, s.events, s.censored, s.median), (1, 1, 0, Median::Reached(4)));
     let s = summarize(&censored(&[9]), Some(9));
     assert_eq!(
         (s.restricted_mean.mean, s.restricted_mean.ci_high, s.restricted_mean.tau),
-        (Some(9.0), None, 9)
+        (Some(9.0), None, Some(9))
     );
     assert_eq!((s.n, s.events, s.censored, s.median), (1, 0, 1, Median::NotReached));
 }
@@ -187,7 +187,7 @@ fn a_median_does_not_depend_on_the_horizon_of_the_mean() {
     let episodes = failed(&[5, 5, 5, 9]);
     for tau in [1, 2, 4, 5, 9] {
         let s = summarize_over(&episodes, tau);
-        assert_eq!((s.median, s.restricted_mean.tau), (Median::Reached(4), tau), "τ = {tau}");
+        assert_eq!((s.median, s.restricted_mean.tau), (Median::Reached(4), Some(tau)), "τ = {tau}");
     }
     let stopped = [failed(&[5]), censored(&[2, 2, 9])].concat();
     assert_eq!(summarize_over(&stopped, 2).median, Median::Reached(4), "one of two at risk fails at turn 5");
@@ -199,7 +199,7 @@ fn all_fail_at_turn_1() {
     let s = summarize(&failed(&[1, 1, 1]), Some(20));
     assert_eq!(
         (s.restricted_mean.mean, s.restricted_mean.ci_low, s.restricted_mean.tau),
-        (Some(0.0), None, 20)
+        (Some(0.0), None, Some(20))
     );
     assert_eq!(s.median, Median::Reached(0));
 }
@@ -208,7 +208,7 @@ fn all_fail_at_turn_1() {
 fn no_episodes_and_none_at_risk_have_no_mean() {
     for episodes in [vec![], censored(&[0, 0])] {
         let s = summarize(&episodes, Some(20));
-        assert_eq!((s.restricted_mean.mean, s.restricted_mean.tau, s.median), (None, 0, Median::Unknown));
+        assert_eq!((s.restricted_mean.mean, s.restricted_mean.tau, s.median), (None, None, Median::Unknown));
         assert!(!anyone_at_risk(&episodes));
         assert!(kaplan_meier(&episodes, 3).iter().all(|point| point.known().is_none()));
         assert_eq!(s.n, episodes.len() as u32);

@@ -10,8 +10,6 @@ use workbench::api::{
 };
 use workbench::{CopiedRun, IngestSummary};
 
-use crate::numbers::known_horizon;
-
 /// The format of tidy tables.
 const TABLE: &str = "table";
 
@@ -37,7 +35,7 @@ pub(crate) fn ingest_summary(source: &IngestSummary) -> Value {
 /// A run with trials that other runs have as well.
 fn copied_run(copied: &CopiedRun) -> Value {
     let others: Vec<Value> =
-        copied.also_in.iter().map(|(run, trials)| json!({ "run": run, "trials": trials })).collect();
+        copied.other_runs.iter().map(|(run, trials)| json!({ "run": run, "trials": trials })).collect();
     json!({ "run": copied.run, "also_in": others })
 }
 
@@ -70,7 +68,7 @@ fn stamina(stamina: &Stamina) -> Value {
         "ci_low": stamina.ci_low,
         "ci_high": stamina.ci_high,
         "clustered": stamina.clustered,
-        "tau": known_horizon(stamina.tau),
+        "tau": stamina.tau,
         "n": stamina.n,
         "events": stamina.events,
         "censored": stamina.censored,
@@ -358,6 +356,7 @@ fn test(test: &TestResult, history: Option<&TestHistory>) -> Value {
         "outcome": test.outcome,
         "group": test.group,
         "intent": test.intent,
+        "scenario": test.scenario,
         "expected": test.expected,
         "actual": test.actual,
         "message": test.message,

@@ -9,13 +9,8 @@ pub(crate) fn mean_stamina(stamina: &Stamina) -> Value {
         "ci_low": stamina.ci_low,
         "ci_high": stamina.ci_high,
         "clustered": stamina.clustered,
-        "tau": known_horizon(stamina.tau),
+        "tau": stamina.tau,
     })
-}
-
-/// A horizon. Where nobody was at risk there is none.
-pub(crate) fn known_horizon(tau: u32) -> Option<u32> {
-    (tau > 0).then_some(tau)
 }
 
 pub(crate) fn chi_square(test: Option<ChiSquare>) -> Value {

@@ -358,12 +358,12 @@ fn caveats_are_printed_beside_numbers() {
     let cell = cells.iter().find(|cell| cell["n"] == 7).expect("its cell");
     let doubts = cell["doubts"].to_string();
     assert!(doubts.contains("7 of 8 episodes"), "{doubts}");
-    // One of the seven was stopped by its environment at the first turn: 14 %.
-    assert!(doubts.contains("14 % of episodes stopped from outside before turn "), "{doubts}");
+    // One of the seven was stopped by its environment at the first turn.
+    assert!(doubts.contains("1 of 7 episodes stopped from outside before turn "), "{doubts}");
     near(&cell["early_censored"], 1.0 / 7.0);
     let text = library.text(&["matrix", "--with-baselines"]);
     assert!(text.contains("* ") && text.contains("7 of 8 episodes"), "{text}");
-    assert!(text.contains("14 % of episodes stopped"), "{text}");
+    assert!(text.contains("1 of 7 episodes stopped"), "{text}");
     let cell_text = text.lines().find(|line| line.contains("n = 7")).expect("its row");
     assert!(cell_text.contains("* ("), "{cell_text}");
 
@@ -371,7 +371,7 @@ fn caveats_are_printed_beside_numbers() {
     library.json(&["report", id, "--out", to.to_str().expect("UTF-8")]);
     let report = std::fs::read_to_string(to.join("report.md")).expect("the text");
     let first: String = report.lines().take(12).collect::<Vec<_>>().join("\n");
-    assert!(first.contains("But: 7 of 8 episodes; 14 % of episodes stopped from outside"), "{first}");
+    assert!(first.contains("But: 7 of 8 episodes; 1 of 7 episodes stopped from outside"), "{first}");
 }
 
 /// Two runs of one model and harness: the first lines of a report tell them apart, as its tables do.

@@ -6,6 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::app::TestHome;
+use crate::folders;
 
 /// Nine episodes of three turns, four of which the environment stopped in turn 2; two tasks have two episodes.
 fn table() -> String {
@@ -40,7 +41,7 @@ fn a_number_that_is_less_sure_says_so_wherever_it_stands() {
     let run = runs[0]["id"].as_str().expect("an id").to_owned();
     let doubts: Vec<&str> =
         runs[0]["doubts"].as_array().expect("doubts").iter().filter_map(|doubt| doubt.as_str()).collect();
-    let stopped = "44 % of episodes stopped from outside before turn 3";
+    let stopped = "4 of 9 episodes stopped from outside before turn 3";
     let repeats = "several episodes of a scenario, interval by scenario";
     assert_eq!(doubts, [stopped, repeats]);
 
@@ -138,4 +139,57 @@ fn repeats_of_a_task_are_no_tasks_there_and_back() {
     let other = TestHome::new();
     other.ingest(&table);
     assert_eq!(coverage(&other), before);
+}
+
+/// Of a table without `planned_turns` only a comparison said that the score may be too high, and of a job of Harbor whose steps
+/// are not known only its import report.
+#[test]
+fn a_score_over_an_unknown_number_of_turns_is_in_doubt_wherever_it_stands() {
+    let home = TestHome::new();
+    let path = home.path("attempts.csv");
+    let header = "run,harness,model,scenario,turn,attempt,passed\n";
+    let rows = "a,h,m,s,1,1,1\na,h,m,s,2,1,1\na,h,m,s,3,1,0\nb,h,m,s,1,1,1\nb,h,m,s,2,1,0\n";
+    fs::write(&path, format!("{header}{rows}")).expect("a table");
+    home.ingest(&path);
+    let of_table = home.run_ids();
+    assert_eq!(of_table.len(), 2);
+
+    let job = home.path("failures-k1");
+    test_folders::copy(&folders::fixtures().join("harbor/jobs/failures-k1"), &job);
+    for trial in fs::read_dir(&job).expect("a job").flatten().filter(|trial| trial.path().is_dir()) {
+        fs::remove_file(trial.path().join("trial.log")).expect("the log of a trial");
+    }
+    home.ingest(&job);
+    let of_job = home.run_ids().into_iter().find(|run| !of_table.contains(run)).expect("a run");
+
+    let doubt = "the most turns seen stand in for it, so the score may be too high";
+    for run in of_table.iter().chain([&of_job]) {
+        for arguments in [
+            vec!["runs"],
+            vec!["show", run],
+            vec!["compare", run],
+            vec!["table", "library"],
+            vec!["table", "runs", run],
+            vec!["table", "scores", run],
+            vec!["rpc", "get_run", &json!({ "run": run }).to_string()],
+        ] {
+            let printed = home.text(&arguments);
+            assert!(printed.contains(doubt), "{arguments:?}: {printed}");
+        }
+        let caption = |figure: &[&str]| {
+            let out = home.path(&format!("{run}-{}.svg", figure[0]));
+            let ends = [run.as_str(), "--out", out.to_str().expect("UTF-8")];
+            home.json(&[&["figure"][..], figure, &ends].concat())["caption"].to_string()
+        };
+        assert!(caption(&["bars", "--measure", "score"]).contains(doubt), "{run}");
+        // What shows no score says nothing of it.
+        assert!(!caption(&["survival"]).contains(doubt), "{run}");
+    }
+    let rows = home.json(&["runs"]);
+    let doubts = |run: &str| {
+        let mut rows = rows.as_array().expect("runs").iter();
+        rows.find(|row| row["id"] == run).expect("the run")["doubts"].clone()
+    };
+    let of_one = format!("the declared number of turns is unknown for 1 of 1 episode, and {doubt}");
+    assert_eq!(doubts(&of_table[1]), json!([of_one]));
 }

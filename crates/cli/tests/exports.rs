@@ -189,6 +189,13 @@ fn a_figure_that_is_printed_has_its_spec_and_what_was_asked_for() {
         serde_json::from_str(&library.ok(&[&args[..], &["--grey", "--json"]].concat())).expect("JSON");
     assert!(json["svg"].as_str().is_some_and(|svg| svg.contains("<metadata")), "{json}");
     assert_eq!(library.run(&[&args[..], &["--grey", "--dark"]].concat()).status.code(), Some(2));
+    // A height that the figure cannot have was ignored without a word.
+    let low = ["figure", "bars", runs[0].as_str(), runs[1].as_str(), "--height", "40"];
+    for args in [&low[..], &[&low[..], &["--out", "low.svg"]].concat(), &["figure", "low.svg"]] {
+        let output = library.run(args);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && message.contains("not 40 pt as requested"), "{args:?}: {message}");
+    }
 }
 
 #[test]

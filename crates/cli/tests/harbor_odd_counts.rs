@@ -59,6 +59,41 @@ fn another_reader_says_the_same_of_counts_of_calls_that_cannot_be() {
     compare(&theirs, &[root], folder.path(), |_| true, &[]);
 }
 
+/// Entries of the agent that only hold what tools gave, whichever way they are written, and one of a source that nobody knows.
+#[test]
+fn another_reader_says_the_same_of_results_that_are_listed_as_entries() {
+    let folder = tempfile::tempdir().expect("a folder for the library");
+    let root = folder.path().join("listed");
+    let part = |text: &str| json!({ "type": "text", "text": text });
+    let entry = |message: Value, contents: &[Value]| {
+        let results: Vec<Value> = contents.iter().map(|content| json!({ "content": content })).collect();
+        json!({ "source": "agent", "message": message, "observation": { "results": results } })
+    };
+    let call = json!({
+        "source": "agent", "message": "I look.",
+        "tool_calls": [{ "tool_call_id": "a", "function_name": "f", "arguments": {} }],
+    });
+    let (one, two) = (json!("out1"), json!("out2"));
+    let mut blank = entry(json!("out1"), std::slice::from_ref(&one));
+    blank["reasoning_content"] = json!(" ");
+    let steps = [
+        call.clone(),
+        entry(json!([part("out1")]), std::slice::from_ref(&one)),
+        call.clone(),
+        entry(json!("out1\nout2"), &[one.clone(), two.clone()]),
+        call,
+        entry(json!([part("")]), &[json!([part("out1")])]),
+        blank,
+        entry(json!([part("out1"), part("I see.")]), &[one, two]),
+        json!({ "source": "critic", "message": "No." }),
+        json!({ "source": "agent", "message": "Done." }),
+    ];
+    trial(&root.join("job"), "task", &[], &steps);
+    let theirs = theirs(&root, false);
+    assert_eq!(theirs["listed"]["job/task 1/turn 1/steps"], 5, "three calls, what it sees, and its answer");
+    compare(&theirs, &[root], folder.path(), |_| true, &[]);
+}
+
 /// Values of another type than Harbor writes there.
 #[test]
 fn another_reader_says_the_same_of_a_trial_that_is_damaged() {

@@ -247,6 +247,16 @@ fn what_a_table_is_written_in_that_is_not_read_is_said() {
             "it is a text in UTF-16; save it as UTF-8",
         ),
     ];
+    // The hint was to open a folder or zip.
+    let path = folder.path().join("a.json");
+    fs::write(&path, format!("[{object},\n{object}]\n")).expect("a file");
+    let (exit, printed, json) = ingest(&path);
+    // With the path as it was given: the name alone was only right in the folder of the file.
+    let (rows, lines) = (path.display(), path.with_extension("jsonl"));
+    let command = format!("jq -c '.[]' {rows} > {}", lines.display());
+    let hint = format!("Write one object a line and open that file: {command}");
+    assert_eq!((exit, json["hint"].as_str()), (Some(2), Some(hint.as_str())), "{printed}");
+    assert_eq!(json["found"][0]["instead"], hint.as_str());
     for (name, content, sentence) in cases {
         let path = folder.path().join(name);
         fs::write(&path, content).expect("a file");

@@ -1,8 +1,9 @@
 //! One measure, with one horizontal bar per run.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::display_names::{clean, full_name, least_width, natural_width, readable_width, shown_all};
+use crate::display_names::{clean, fit, full_name, least_width, natural_width, readable_width, shown_all};
 use crate::footnotes;
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
@@ -10,7 +11,7 @@ use crate::number::amount;
 use crate::scale::ValueAxis;
 use crate::series_style::hollow_diamond;
 use crate::sheet::{DrawingNames, PAD, Sheet};
-use crate::spec::{BarRow, Bars, Layout, Scale, SeriesLabel};
+use crate::spec::{BarRow, Bars, Layout, Published, Scale, SeriesLabel};
 use crate::summary_text::counted;
 use crate::theme::{SERIES, Theme};
 use crate::{Drawing, Mark};
@@ -24,6 +25,8 @@ struct BarsPlan {
     bottom: f64,
     /// Rows whose word about the value has no room behind it: it is among the notes.
     is_noted_below: Vec<bool>,
+    /// How many published numbers of each row have room beside its bar: the others are among the notes.
+    published_beside: Vec<usize>,
     notes: Vec<String>,
     height: f64,
 }
@@ -38,10 +41,7 @@ pub(crate) fn draw(data: &Bars, layout: &Layout, theme: Theme) -> Drawing {
         let labels: Vec<&SeriesLabel> = data.rows.iter().map(|row| &row.label).collect();
         let names = shown_all(&labels, plan.names_right - sheet.names_left(), sheet.sizes.tick_font);
         for (i, (row, name)) in data.rows.iter().zip(&names).enumerate() {
-            let mut row = row.clone();
-            if plan.is_noted_below[i] {
-                row.note = None;
-            }
+            let row = without_note(row, plan.is_noted_below[i]);
             draw_row(&sheet, canvas, &plan, (i, name), &row, data.unit.as_deref());
         }
         let (zero, name) = (plan.axis.at(0.0), axis_name(data));
@@ -152,7 +152,16 @@ fn plan(data: &Bars, sheet: &Sheet) -> BarsPlan {
     });
     let published = Some(published_note(&published(data))).filter(|note| !note.is_empty());
     let notes: Vec<String> = published.into_iter().chain(below).collect();
-    let notes = footnotes::wrap(&notes.join(". "), sheet.width - 2.0 * PAD, size);
+    let notes_width = sheet.width - 2.0 * PAD;
+    let mut notes = footnotes::wrap(&notes.join(". "), notes_width, size);
+    let published_beside: Vec<usize> = data
+        .rows
+        .iter()
+        .zip(&is_noted_below)
+        .map(|(row, is_below)| count_published_beside(sheet, &axis, &without_note(row, *is_below), unit))
+        .collect();
+    let names = shown_all(&labels, names_right - sheet.names_left(), size);
+    notes.extend(footnotes::wrap_whole(&published_below(data, &names, &published_beside), notes_width, size));
     let count = data.rows.len().max(1) as f64;
     let rest = TOP + sheet.below(true) + footnotes::height(notes.len(), size) + PAD;
     let least = if sheet.print { 1.6 * size } else { 22.0 };
@@ -166,9 +175,46 @@ fn plan(data: &Bars, sheet: &Sheet) -> BarsPlan {
         row,
         bottom,
         is_noted_below,
+        published_beside,
         notes,
         height: bottom + rest - TOP,
     }
+}
+
+/// A row as it is drawn, without its word about the value if that is among the notes.
+fn without_note(row: &BarRow, is_noted_below: bool) -> Cow<'_, BarRow> {
+    if is_noted_below { Cow::Owned(BarRow { note: None, ..row.clone() }) } else { Cow::Borrowed(row) }
+}
+
+/// The published numbers of a row that can be written.
+fn published_of(row: &BarRow) -> impl Iterator<Item = &Published> {
+    row.published.iter().filter(|published| published.value.is_finite())
+}
+
+/// How many published numbers of a row have room behind its own number.
+fn count_published_beside(sheet: &Sheet, axis: &ValueAxis, row: &BarRow, unit: Option<&str>) -> usize {
+    let mut right = after_marks(sheet, axis, row) + sheet.tick_width(&value_text(row, unit));
+    let fits = |published: &&Published| {
+        right += published_width(sheet, published, unit);
+        right <= sheet.width - PAD + 0.5
+    };
+    published_of(row).take_while(fits).count()
+}
+
+/// The published numbers without room beside their bars, for a note below them; empty = all have room.
+fn published_below(data: &Bars, names: &[String], published_beside: &[usize]) -> String {
+    let rows = data.rows.iter().zip(names).zip(published_beside).filter_map(|((row, name), beside)| {
+        let numbers: Vec<String> = published_of(row)
+            .skip(*beside)
+            .map(|published| in_unit(published.value, data.unit.as_deref()))
+            .collect();
+        (!numbers.is_empty()).then(|| format!("{name}: {}", numbers.join(", ")))
+    });
+    let rows: Vec<String> = rows.collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    format!("Published, without room beside the bar: {}", rows.join("; "))
 }
 
 /// Where the number of a row begins: behind its bar, its interval and published marks.
@@ -256,18 +302,13 @@ fn draw_row(
     let color = if row.value.is_some() { sheet.tokens.label } else { sheet.tokens.muted };
     // Published numbers follow the number of the run, each with its mark.
     let mut left = after_marks(sheet, &plan.axis, row);
-    let others = beside_width(sheet, row, unit) - sheet.tick_width(&value_text(row, unit));
-    let room = sheet.width - PAD - left;
-    let text = crate::display_names::fit(&value_text(row, unit), (room - others).max(0.5 * room), size);
+    let text = fit(&value_text(row, unit), sheet.width - PAD - left, size);
     canvas.text(&text, (left, base), Anchor::Start, size, color);
     left += sheet.tick_width(&text);
-    for published in row.published.iter().filter(|p| p.value.is_finite()) {
+    for published in published_of(row).take(plan.published_beside[i]) {
         let text = in_unit(published.value, unit);
         let half = 0.8 * sizes.mark;
         left += before_published(sheet);
-        if left + 3.0 * half + sheet.tick_width(&text) > sheet.width - PAD + 0.5 {
-            break;
-        }
         hollow_diamond(
             canvas,
             (left + half, middle),
@@ -289,10 +330,12 @@ fn before_published(sheet: &Sheet) -> f64 {
 /// Width of the texts after a bar: its number, and published numbers with their marks.
 fn beside_width(sheet: &Sheet, row: &BarRow, unit: Option<&str>) -> f64 {
     let own = sheet.tick_width(&value_text(row, unit));
-    let published = row.published.iter().filter(|p| p.value.is_finite());
-    own + published
-        .map(|p| before_published(sheet) + 2.4 * sheet.sizes.mark + sheet.tick_width(&in_unit(p.value, unit)))
-        .sum::<f64>()
+    own + published_of(row).map(|published| published_width(sheet, published, unit)).sum::<f64>()
+}
+
+/// Width of a published number with its mark, and the room before it.
+fn published_width(sheet: &Sheet, published: &Published, unit: Option<&str>) -> f64 {
+    before_published(sheet) + 2.4 * sheet.sizes.mark + sheet.tick_width(&in_unit(published.value, unit))
 }
 
 fn row_texts(row: &BarRow, data: &Bars) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 mod content;
 mod never_at_risk;
+mod not_visible;
 
 use std::borrow::Cow;
 
@@ -14,10 +15,11 @@ use crate::spec::{EpisodeCounts, Figure, FigureSpec, MatrixCell, Method, SeriesL
 use crate::summary_text::{count, counted};
 use crate::table::Table;
 
-/// Sentences for a caption: content, method, n and events, censoring policy, software. Plain text that is complete except for
+/// Sentences for a caption: content, what the drawing hides, method, n and events, censoring policy, software. Plain text that is complete except for
 /// a title, which the author writes. Runs with equal counts are named together.
 pub fn caption(spec: &FigureSpec) -> String {
-    sentences(content(&spec.figure, &spec.method).into_iter().chain(made(&spec.figure, &spec.method)))
+    let shown = content(&spec.figure, &spec.method).into_iter().chain(not_visible::sentences(spec));
+    sentences(shown.chain(method_sentences(&spec.figure, &spec.method)))
 }
 
 /// A caption of one or two sentences: content, numbers of runs and episodes, and simulated runs. For slides, and for a paper
@@ -57,8 +59,8 @@ fn total(figure: &Figure, method: &Method) -> Option<String> {
     };
     let n = each.iter().fold(0_u32, |all, n| all.saturating_add(*n));
     let n = match figure {
-        _ if of_trials(method) => counted(n, "scored trial", "scored trials"),
-        Figure::FailureShares(_) => format!("{} episodes", count(n)),
+        _ if counts_trials(method) => counted(n, "scored trial", "scored trials"),
+        Figure::FailureShares(_) => counted(n, "episode", "episodes"),
         _ => count(n),
     };
     (runs > 0).then(|| match figure {
@@ -87,12 +89,12 @@ pub(crate) fn with_method<'a>(table: &'a Table, spec: &FigureSpec) -> Cow<'a, Ta
     }
     let intervals = method.intervals.iter().map(|given| clean(given));
     let mut table = table.clone();
-    table.notes.push(sentences(intervals.chain(made(&spec.figure, method))));
+    table.notes.push(sentences(intervals.chain(method_sentences(&spec.figure, method))));
     Cow::Owned(table)
 }
 
 /// Whether the method counts trials of runs of one turn, and no episodes.
-fn of_trials(method: &Method) -> bool {
+fn counts_trials(method: &Method) -> bool {
     !method.counts.is_empty() && method.counts.iter().all(|counts| counts.passed.is_some())
 }
 
@@ -115,7 +117,7 @@ fn listed(names: &[String]) -> String {
 }
 
 /// How the figure was computed, sentence by sentence, and with which software.
-fn made(figure: &Figure, method: &Method) -> Vec<String> {
+fn method_sentences(figure: &Figure, method: &Method) -> Vec<String> {
     let mut parts = numbers(figure, method);
     parts.extend(never_at_risk::sentence(figure));
     parts.extend(
@@ -134,7 +136,7 @@ fn made(figure: &Figure, method: &Method) -> Vec<String> {
         ));
     }
     if let Some(scenarios) = method.scenarios {
-        let [one, many] = if of_trials(method) { ["task", "tasks"] } else { ["scenario", "scenarios"] };
+        let [one, many] = if counts_trials(method) { ["task", "tasks"] } else { ["scenario", "scenarios"] };
         let shared = if scenarios == 0 { format!("no {one}") } else { counted(scenarios, one, many) };
         parts.push(format!("The runs share {shared}"));
     }
@@ -174,13 +176,18 @@ const MOST_NAMED: usize = 3;
 /// More letters in the names of all runs make a caption of a page.
 const MOST_LETTERS: usize = 800;
 
+/// The names of all runs of a figure for its sentences: very long ones are as short as in the figure.
+fn names_in_sentences(complete: &[String]) -> Vec<String> {
+    let is_long = complete.iter().map(String::len).sum::<usize>() > MOST_LETTERS;
+    if is_long { short_names(complete) } else { complete.to_vec() }
+}
+
 /// The counts of runs, with those of equal counts together: `A: n = 25, 16 events, 9 censored`,
 /// `B and C: each n = 25, 24 events, 1 censored`, `The other 9: each …`. `around` adds words to the names. Very long ones are
 /// as short as in the figure, with one of them as an example.
 fn grouped(each: &[EpisodeCounts], around: impl Fn(&str) -> String) -> Vec<String> {
     let complete: Vec<String> = each.iter().map(|one| clean(&one.name)).collect();
-    let is_long = complete.iter().map(String::len).sum::<usize>() > MOST_LETTERS;
-    let names = if is_long { short_names(&complete) } else { complete.clone() };
+    let names = names_in_sentences(&complete);
     let example = names.iter().zip(&complete).find(|(short, complete)| short != complete);
     let example = example.map(|(short, complete)| format!("{short} is {complete}"));
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
@@ -234,7 +241,7 @@ fn numbers(figure: &Figure, method: &Method) -> Vec<String> {
         |label: &SeriesLabel, n: u32| EpisodeCounts { name: full_name(label), n, ..EpisodeCounts::default() };
     let counts = |around: &dyn Fn(&str) -> String| grouped(&method.counts, around);
     let plain = |name: &str| name.to_owned();
-    let all = if of_trials(method) { "All trials" } else { "All episodes" };
+    let all = if counts_trials(method) { "All trials" } else { "All episodes" };
     let of_all = |name: &str| format!("{all} of {name}");
     match figure {
         Figure::Survival(data) | Figure::FirstFailures(data) => {
@@ -315,7 +322,7 @@ fn numbers(figure: &Figure, method: &Method) -> Vec<String> {
 /// The horizon in turns.
 fn tau(figure: &Figure, method: &Method) -> Option<u32> {
     let own = match figure {
-        Figure::Survival(data) => Some(data.summary.restricted_mean.tau).filter(|t| *t > 0),
+        Figure::Survival(data) => data.summary.restricted_mean.tau,
         Figure::SurvivalComparison(data) => data.tau,
         Figure::Pareto(data) => data.tau,
         Figure::Matrix(data) => data.tau,
@@ -333,7 +340,7 @@ fn policy(figure: &Figure, method: &Method) -> Option<String> {
     let name = method.policy.as_ref().or(own)?;
     let details: Vec<String> = method.policy_details.iter().map(|d| clean(d)).collect();
     let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
-    let subject = if of_trials(method) {
+    let subject = if counts_trials(method) {
         "Which trials are scored follows"
     } else {
         "Failures and censored episodes follow"

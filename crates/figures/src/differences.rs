@@ -100,7 +100,7 @@ pub(crate) fn has_value(data: &Differences) -> bool {
     data.rows.iter().any(|row| row.value.is_some_and(can_stand))
 }
 
-fn none(data: &Differences) -> f64 {
+fn no_difference_value(data: &Differences) -> f64 {
     if data.scale == Scale::Log { 1.0 } else { 0.0 }
 }
 
@@ -157,7 +157,7 @@ fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> DifferencesPlan {
     let left = names_right + if is_above { 1.5 * size } else { gap };
     let right = right.max(left + 2.0 * size);
     let ends = data.rows.iter().flat_map(|r| [r.value, r.ci_low, r.ci_high]).flatten();
-    let axis = sheet.across(&ends.chain([none(data)]), data.scale, left, right);
+    let axis = sheet.across(&ends.chain([no_difference_value(data)]), data.scale, left, right);
     let head = 1.7 * size;
     let count = data.rows.len().max(1) as f64;
     let more_lines = (axis_name(data, sheet).len() - 1) as f64 * name_line(sheet);
@@ -167,7 +167,7 @@ fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> DifferencesPlan {
     let row = sheet.height.map_or(least, |h| ((h - rest) / count).clamp(least, 3.0 * size));
     let bottom = head + count * row;
     let height = bottom + rest - head;
-    let no_difference = axis.at(none(data));
+    let no_difference = axis.at(no_difference_value(data));
     DifferencesPlan {
         names_right,
         names: in_lines,
@@ -316,7 +316,7 @@ fn draw_row(
     let shift = if plan.is_above { 0.5 * NAME_LINE * size } else { 0.0 };
     let middle = plan.top + (i as f64 + 0.5) * plan.row + shift;
     let base = middle + 0.35 * size;
-    let style = Style::of_label(&row.label, sheet.tokens);
+    let style = Style::from_label(&row.label, sheet.tokens);
     canvas.part(&format!("row-{i}"));
     let first = base - (name.len().max(1) - 1) as f64 / 2.0 * NAME_LINE * size - 2.0 * shift;
     let anchor = if plan.is_above { Anchor::Start } else { Anchor::End };

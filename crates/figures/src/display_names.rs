@@ -10,7 +10,7 @@ use crate::spec::SeriesLabel;
 
 mod readable;
 
-pub(crate) use self::readable::{are_readable, is_nonsense, readable_width, readable_width_of};
+pub(crate) use self::readable::{are_readable, are_whole, is_nonsense, readable_width, readable_width_of};
 
 /// The mark at the cut of a name.
 const ELLIPSIS: &str = "…";
@@ -114,7 +114,7 @@ pub(crate) fn shown_all(labels: &[&SeriesLabel], width: f64, size: f64) -> Vec<S
 
 /// The same, with one width for each name.
 pub(crate) fn shown_each(labels: &[&SeriesLabel], widths: &[f64], size: f64) -> Vec<String> {
-    apart_in(&cleaned(labels), widths, size)
+    distinct_names(&cleaned(labels), widths, size)
 }
 
 /// The names of runs, cleaned.
@@ -131,7 +131,7 @@ fn cleaned_texts<T: AsRef<str>>(names: &[T]) -> Vec<CleanedName> {
 
 /// The same, for other names than those of runs: scenarios, models, classes.
 pub(crate) fn fit_all<T: AsRef<str>>(names: &[T], width: f64, size: f64) -> Vec<String> {
-    apart_in(&cleaned_texts(names), &vec![width; names.len()], size)
+    distinct_names(&cleaned_texts(names), &vec![width; names.len()], size)
 }
 
 /// The separator of the parts of a name: `model · harness`.
@@ -230,38 +230,51 @@ pub fn short_names(names: &[String]) -> Vec<String> {
     without_shared(&whole).unwrap_or_else(|| names.to_vec())
 }
 
-/// The names in the most complete form that fits all widths: complete, then with a short suffix, then without their common
-/// text. Otherwise they are cut.
-fn apart_in(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String> {
+/// The names in the most complete form that fits all widths. Otherwise they are cut.
+fn distinct_names(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String> {
+    let short = without_shared_text(named);
+    uncut_in(named, &short, widths, size).unwrap_or_else(|| cut_readably(&short, widths, size))
+}
+
+/// The names without their common text, if they have any, and with the short suffix of several runs: a cut name needs the room
+/// more than the suffix does.
+fn without_shared_text(named: &[CleanedName]) -> Vec<CleanedName> {
+    let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
+    let short = without_shared(&names).unwrap_or_else(|| named.iter().map(|one| one.name.clone()).collect());
+    let has_short_badge = named.len() > 1;
+    short
+        .into_iter()
+        .zip(named)
+        .map(|(name, one)| CleanedName { name, has_short_badge, ..one.clone() })
+        .collect()
+}
+
+/// The names in the most complete form that fits all widths without a cut: complete, then with a short suffix, then without
+/// their common text, then without a suffix that all of several have: it tells nobody from the others, and captions state it.
+fn uncut_in(named: &[CleanedName], short: &[CleanedName], widths: &[f64], size: f64) -> Option<Vec<String>> {
     let fitting = |named: &[CleanedName], badge: &str| -> Option<Vec<String>> {
         let whole = |one: &CleanedName| format!("{}{}", one.name, if one.simulated { badge } else { "" });
         let texts: Vec<String> = named.iter().map(whole).collect();
         texts.iter().zip(widths).all(|(text, width)| text_width(text, size) <= width + 0.01).then_some(texts)
     };
-    if let Some(texts) = fitting(named, SIMULATED) {
-        return texts;
-    }
-    let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
-    // A cut name needs the room more than the suffix of several runs does.
-    let has_short_badge = named.len() > 1;
-    let Some(short) = without_shared(&names) else {
-        let named: Vec<CleanedName> =
-            named.iter().map(|one| CleanedName { has_short_badge, ..one.clone() }).collect();
-        return cut_readably(&named, widths, size);
-    };
-    let short: Vec<CleanedName> = short
-        .into_iter()
-        .zip(named)
-        .map(|(name, one)| CleanedName { name, has_short_badge, ..one.clone() })
-        .collect();
-    [(named, SIMULATED_SHORT), (short.as_slice(), SIMULATED), (short.as_slice(), SIMULATED_SHORT)]
-        .into_iter()
-        .find_map(|(named, badge)| fitting(named, badge))
-        .unwrap_or_else(|| cut_readably(&short, widths, size))
+    let forms = [
+        (named, SIMULATED),
+        (named, SIMULATED_SHORT),
+        (short, SIMULATED),
+        (short, SIMULATED_SHORT),
+        (named, ""),
+        (short, ""),
+    ];
+    let without_badge = if share_badge(named) { 2 } else { 0 };
+    forms.into_iter().take(4 + without_badge).find_map(|(named, badge)| fitting(named, badge))
 }
 
-/// The names, cut. A suffix beside which too little of a name is left is short. If that is not enough and all names have it, none
-/// has it: it tells nobody from the others, and captions state it.
+/// Whether these are several names that all have the suffix of simulated runs.
+fn share_badge(named: &[CleanedName]) -> bool {
+    named.len() > 1 && named.iter().all(|one| one.simulated)
+}
+
+/// The names, cut. A suffix that all of several have goes first. A suffix beside which too little of a name is left is short.
 fn cut_readably(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String> {
     let version = |change: &dyn Fn(CleanedName) -> CleanedName| {
         let named: Vec<CleanedName> = named.iter().cloned().map(change).collect();
@@ -269,6 +282,12 @@ fn cut_readably(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String>
         let is_readable = texts.iter().zip(&named).all(|(text, one)| one.is_readable_as(text));
         (texts, is_readable)
     };
+    let without_suffix = || version(&|one| CleanedName { simulated: false, ..one });
+    if share_badge(named)
+        && let (texts, true) = without_suffix()
+    {
+        return texts;
+    }
     let (texts, is_readable) = version(&|one| one);
     if is_readable || !named.iter().all(|one| one.simulated) {
         return texts;
@@ -277,8 +296,8 @@ fn cut_readably(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String>
     if is_readable {
         return with_short_suffix;
     }
-    let (without_suffix, is_readable) = version(&|one| CleanedName { simulated: false, ..one });
-    if is_readable { without_suffix } else { texts }
+    let (bare_texts, is_readable) = without_suffix();
+    if is_readable { bare_texts } else { texts }
 }
 
 fn cut_apart(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String> {

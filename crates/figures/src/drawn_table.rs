@@ -71,7 +71,8 @@ pub(crate) fn draw(table: &Table, layout: &Layout, theme: Theme) -> Drawing {
         }
         if plan.left_out > 0 {
             top += line_height(plan.size);
-            let text = format!("… {} more rows do not fit here", plan.left_out);
+            let rows = counted(plan.left_out as u32, "more row", "more rows");
+            let text = format!("… {rows} {} not fit here", if plan.left_out == 1 { "does" } else { "do" });
             canvas.part("left-out");
             let text = fit(&text, sheet.width - 2.0 * PAD, plan.size);
             canvas.text(&text, (PAD, top - 0.4 * plan.size), Anchor::Start, plan.size, sheet.tokens.muted);
@@ -98,20 +99,20 @@ fn line_height(size: f64) -> f64 {
 }
 
 /// Space between two rows, if some take several lines.
-fn between_rows(block: &Block, size: f64) -> f64 {
+fn row_gap(block: &Block, size: f64) -> f64 {
     if block.rows.iter().any(|lines| *lines > 1) { 0.4 * size } else { 0.0 }
 }
 
 /// Height of heads, rules and the space around them in a block.
-fn around(block: &Block, size: f64) -> f64 {
+fn head_height(block: &Block, size: f64) -> f64 {
     // Above and below the heads, above and below the rows.
     f64::from(block.head) * line_height(size) + 1.9 * size
 }
 
 fn block_height(block: &Block, rows: usize, size: f64) -> f64 {
     let lines: u32 = block.rows.iter().take(rows.max(1)).sum();
-    let gaps = rows.saturating_sub(1) as f64 * between_rows(block, size);
-    around(block, size) + f64::from(lines) * line_height(size) + gaps
+    let gaps = rows.saturating_sub(1) as f64 * row_gap(block, size);
+    head_height(block, size) + f64::from(lines) * line_height(size) + gaps
 }
 
 fn plan(table: &Table, sheet: &Sheet) -> TablePlan {
@@ -205,7 +206,7 @@ fn draw_block(
     rule(under_heads + 0.3 * size, thin);
     canvas.part(&format!("rows-{index}"));
     let mut y = under_heads + 0.75 * size;
-    let gap = between_rows(block, size);
+    let gap = row_gap(block, size);
     for row in 0..plan.rows.max(1) {
         for place in &block.places {
             let Some(text) = plan.columns[place.column].texts.get(row) else { continue };
@@ -264,7 +265,7 @@ fn summary(table: &Table, plan: &TablePlan) -> String {
         sentences.push(format!("{}.", cells.join(", ")));
     }
     if table.rows.len() > MOST {
-        sentences.push(format!("{} more rows.", table.rows.len() - MOST));
+        sentences.push(format!("{}.", counted((table.rows.len() - MOST) as u32, "more row", "more rows")));
     }
     sentences.join(" ")
 }

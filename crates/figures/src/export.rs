@@ -19,10 +19,10 @@ mod svg;
 use std::fmt;
 use strum::{IntoStaticStr, VariantArray};
 
-pub use refusals::why_not_drawn;
+pub use refusals::drawing_refusal;
 pub use spec_text::{SpecError, spec_from_toml, spec_in, spec_to_toml};
 
-use refusals::{LONG_TABLES, refused, too_high, too_long_for_a_page, unreadable};
+use refusals::{LONG_TABLES, content_refusal, other_height, too_high, too_long_for_a_page, unreadable_name};
 
 use crate::Drawing;
 use crate::caption::with_method;
@@ -77,7 +77,8 @@ pub struct File {
     pub width: f64,
     /// Height.
     pub height: f64,
-    /// Warnings about letters and marks that do not look as intended, and a spec that is too large to be read again, in sentences.
+    /// Warnings about letters and marks that do not look as intended, a height that the figure does not have, and a spec that is too
+    /// large to be read again, in sentences.
     pub warnings: Vec<String>,
 }
 
@@ -132,27 +133,33 @@ pub fn export(spec: &FigureSpec, format: Format) -> Result<File, ExportError> {
         return Err(ExportError { advice: Some(LONG_TABLES), ..ExportError::new(format, reason) });
     }
     if (format.is_picture() || format == Format::Tex)
-        && let Some((reason, advice)) = refused(spec)
+        && let Some((reason, advice)) = content_refusal(spec)
     {
         return Err(ExportError { advice: Some(advice), ..ExportError::new(format, reason) });
     }
     let toml = spec_to_toml(spec).map_err(|e| ExportError::new(format, e))?;
     let drawing = crate::draw(spec);
     if (format.is_picture() || format == Format::Tex)
-        && let Some((reason, advice)) = too_high(spec, drawing.height).or_else(|| unreadable(spec, &drawing))
+        && let Some((reason, advice)) =
+            too_high(spec, drawing.height).or_else(|| unreadable_name(spec, &drawing))
     {
         return Err(ExportError { advice: Some(advice), ..ExportError::new(format, reason) });
     }
-    let too_large = spec_text::why_too_large(&toml);
+    let too_large = spec_text::size_refusal(&toml);
     let mut warnings: Vec<String> =
         too_large.map(|reason| format!("this file cannot be drawn again: {reason}")).into_iter().collect();
+    // A table for LaTeX is no drawing.
+    let is_table = matches!(spec.figure, Figure::Table(_));
+    let is_drawn = format.is_picture() || (format == Format::Tex && !is_table);
+    warnings.extend(is_drawn.then(|| other_height(spec, drawing.height)).flatten());
     let bytes = match format {
         Format::Svg => {
             warnings.extend(fonts::missing_in_svg(&drawing.svg));
             svg::with_spec(&svg::with_font(&drawing.svg), &toml).into_bytes()
         }
         Format::Pdf | Format::Png => {
-            let (tree, font_warnings) = fonts::tree(&drawing.svg).map_err(|e| ExportError::new(format, e))?;
+            let (tree, font_warnings) =
+                fonts::parse_svg(&drawing.svg).map_err(|e| ExportError::new(format, e))?;
             warnings.extend(font_warnings);
             match format {
                 Format::Pdf => pdf::write(&tree, spec, &drawing, &toml),

@@ -2,23 +2,21 @@
 
 use std::borrow::Cow;
 
-use crate::display_names::{
-    clean, fit, fit_all, full_name, natural_width, readable_width, readable_width_of, shown_all,
-};
+use crate::display_names::{clean, fit, fit_all, full_name, natural_width, readable_width_of, shown_all};
 use crate::labels::Area;
 use crate::line_breaks::{broken, widest_part};
 use crate::marks::{Anchor, Pen};
 use crate::number::percent;
 use crate::pattern;
-use crate::scale::ValueAxis;
 use crate::series_style::Style;
 use crate::sheet::{DrawingNames, PAD, Sheet};
-use crate::spec::{FailureClass, FailureGroup, FailureShares, Layout, Scale, SeriesLabel, SharesForm};
+use crate::spec::{FailureClass, FailureGroup, FailureShares, Layout, SeriesLabel, SharesForm};
 use crate::summary_text::{count, counted};
 use crate::theme::{SERIES, Theme};
 use crate::{Drawing, Mark};
 
 mod by_group;
+mod stacked_bars;
 
 /// Most classes in a stacked bar. The rest is "other".
 const MOST_STACKED: usize = 6;
@@ -34,10 +32,17 @@ const NAME_LINE: f64 = 1.2;
 pub(crate) fn draw(data: &FailureShares, layout: &Layout, theme: Theme) -> Drawing {
     let sheet = Sheet::from_layout(layout, theme);
     match stacked(data) {
-        Some(gathered) => draw_stacked(&gathered, &sheet),
+        Some(gathered) => stacked_bars::draw(&gathered, &sheet),
         None if are_in_rows(data, &sheet) => by_group::draw(data, &sheet),
         None => draw_rows(data, &sheet),
     }
+}
+
+/// The least whole percentage that is greater than the share of every segment without room for its number; `None` = all have their
+/// numbers.
+pub(crate) fn percent_without_number(data: &FailureShares, layout: &Layout, theme: Theme) -> Option<u64> {
+    let stacked = stacked(data)?;
+    stacked_bars::percent_without_number(&stacked, &Sheet::from_layout(layout, theme))
 }
 
 /// Whether groups have rows and classes have columns: there are many groups, whose names would be upright over columns.
@@ -109,102 +114,6 @@ fn number_of(group: &FailureGroup) -> String {
     count(whole(group).min(u64::from(u32::MAX)) as u32)
 }
 
-// Stacked.
-
-fn draw_stacked(data: &FailureShares, sheet: &Sheet) -> Drawing {
-    let size = sheet.sizes.tick_font;
-    let groups: Vec<&FailureGroup> = data.groups.iter().take(MOST).collect();
-    let natural = groups.iter().map(|g| natural_width(&g.label, size)).fold(0.0, f64::max);
-    let labels: Vec<&SeriesLabel> = groups.iter().map(|group| &group.label).collect();
-    let names = readable_width(&labels, size, natural.min(0.32 * sheet.width), 0.45 * sheet.width);
-    let names_right = sheet.names_left() + names;
-    let widest = groups.iter().map(|g| sheet.tick_width(&group_note(g))).fold(0.0, f64::max);
-    let (left, right) = (names_right + 0.7 * size, sheet.width - PAD - widest - 0.8 * size);
-    let axis = ValueAxis::holding([0.0, 100.0].into_iter(), Scale::Linear, [left, right], 6);
-    let legend = legend_places(data, sheet);
-    let legend_height = legend.last().map_or(0.0, |l| (l.0 + 1) as f64 * 1.6 * size + 0.3 * size);
-    let rest = legend_height + sheet.below(true) + PAD;
-    let least = if sheet.print { 1.9 * size } else { 26.0 };
-    let rows = groups.len().max(1) as f64;
-    let row = sheet.height.map_or(least, |h| ((h - rest) / rows).clamp(least, 4.0 * size));
-    let bottom = legend_height + rows * row;
-    let mut marks = Vec::new();
-    let mut drawing = sheet.draw(bottom + sheet.below(true) + PAD, &drawing_names(data), |canvas| {
-        canvas.part("legend");
-        for (i, (line, x, text)) in legend.iter().enumerate() {
-            let middle = (*line as f64 + 0.5) * 1.6 * size;
-            let box_area = Area {
-                left: *x,
-                top: middle - 0.45 * size,
-                right: x + 1.6 * size,
-                bottom: middle + 0.45 * size,
-            };
-            pattern::fill(canvas, box_area, pattern_at(data, i), sheet);
-            canvas.text(
-                text,
-                (x + 2.1 * size, middle + 0.35 * size),
-                Anchor::Start,
-                size,
-                sheet.tokens.label,
-            );
-        }
-        let names = shown_all(&labels, names_right - sheet.names_left(), size);
-        for (g, (group, name)) in groups.iter().zip(&names).enumerate() {
-            canvas.part(&format!("group-{g}"));
-            let middle = legend_height + (g as f64 + 0.5) * row;
-            let (top, base) = (middle - 0.36 * row, middle + 0.35 * size);
-            canvas.text(name, (names_right, base), Anchor::End, size, sheet.tokens.label);
-            canvas.text(&group_note(group), (sheet.width - PAD, base), Anchor::End, size, sheet.tokens.muted);
-            let all = whole(group);
-            if all == 0 {
-                canvas.text("no failures", (left + 2.0, base), Anchor::Start, size, sheet.tokens.muted);
-                continue;
-            }
-            let mut before = 0_u64;
-            for (i, class) in data.classes.iter().enumerate() {
-                let n = counted_of(group, i);
-                let from = axis.at(before as f64 / all as f64 * 100.0);
-                before += n;
-                let to = axis.at(before as f64 / all as f64 * 100.0);
-                if n == 0 {
-                    continue;
-                }
-                let area = Area { left: from, top, right: to, bottom: middle + 0.36 * row };
-                let look = pattern_at(data, i);
-                pattern::fill(canvas, area, look, sheet);
-                let text = percent(n, all);
-                pattern::label(canvas, area, &text, look, sheet);
-                let lines = vec![
-                    format!("{}: {}", full_name(&group.label), class_name(class)),
-                    format!("{} of {} {} ({text})", count(n as u32), count(all as u32), clean(&data.unit)),
-                ];
-                marks.push(Mark::new(format!("share-{g}-{i}"), Some(g), area, lines));
-            }
-        }
-        sheet.draw_across(canvas, "x-axis", &axis, bottom, &format!("Share of {} (%)", clean(&data.unit)));
-    });
-    drawing.marks = marks;
-    drawing
-}
-
-/// Line and left edge of each class in the legend.
-fn legend_places(data: &FailureShares, sheet: &Sheet) -> Vec<(usize, f64, String)> {
-    let size = sheet.sizes.tick_font;
-    let (mut line, mut left) = (0, PAD);
-    class_names(data, sheet.width - 2.0 * PAD - 2.1 * size, size)
-        .into_iter()
-        .map(|text| {
-            let width = 2.1 * size + sheet.tick_width(&text);
-            if left > PAD && left + width > sheet.width - PAD {
-                (line, left) = (line + 1, PAD);
-            }
-            let place = (line, left, text);
-            left += width + 1.2 * size;
-            place
-        })
-        .collect()
-}
-
 /// The names of classes for this width. Different names stay different.
 pub(crate) fn class_names(data: &FailureShares, width: f64, size: f64) -> Vec<String> {
     fit_all(&data.classes.iter().map(class_name).collect::<Vec<_>>(), width, size)
@@ -214,8 +123,6 @@ pub(crate) fn class_name(class: &FailureClass) -> String {
     let name = clean(&class.name);
     if class.harness { format!("{name} (harness)") } else { name }
 }
-
-// Side by side.
 
 /// A share without its sign, which is elsewhere: `22`, `<1`.
 fn without_sign(part: u64, whole: u64) -> String {
@@ -364,7 +271,7 @@ pub(crate) fn too_narrow(data: &FailureShares, sheet: &Sheet) -> Option<String> 
 
 /// The style of a group: its color, or a common one if there are more groups than colors.
 fn style_of(label: &SeriesLabel, has_own_colors: bool, sheet: &Sheet) -> Style {
-    let mut style = Style::of_label(label, sheet.tokens);
+    let mut style = Style::from_label(label, sheet.tokens);
     if !has_own_colors {
         (style.color, style.text) = (sheet.tokens.series[0], sheet.tokens.label);
     }

@@ -30,7 +30,7 @@ const LABEL_GAP: f64 = 3.0;
 
 pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
     let most = data.points.iter().map(|p| p.events.max(p.censored)).max().unwrap_or(0);
-    let counts = |places| ValueAxis::of_bars(most, places, COUNTS);
+    let counts = |places| ValueAxis::from_highest_bar(most, places, COUNTS);
     let widest_y = match counts([0.0, 1.0]).ticks.iter().map(|(_, label)| label.len()).max() {
         Some(..=1) | None => "0",
         Some(2) => "00",

@@ -126,7 +126,7 @@ fn plan(data: &FirstFailuresComparison, sheet: &Sheet) -> FirstFailuresPlan {
 
 /// An axis of counts from 0 to at least `most`, with at most `ticks` ticks.
 fn counts(most: u32, places: [f64; 2], ticks: usize) -> ValueAxis {
-    ValueAxis::of_bars(most, places, ticks)
+    ValueAxis::from_highest_bar(most, places, ticks)
 }
 
 /// The counts right of a name or below it.
@@ -151,7 +151,7 @@ fn draw_legend(sheet: &Sheet, canvas: &Canvas<'_>, data: &FirstFailuresCompariso
     let size = sheet.sizes.tick_font;
     canvas.part("legend");
     let mut colors = Vec::new();
-    for color in data.series.iter().map(|s| Style::of_label(&s.label, sheet.tokens).color) {
+    for color in data.series.iter().map(|s| Style::from_label(&s.label, sheet.tokens).color) {
         if !colors.contains(&color) && colors.len() < MOST_COLORS {
             colors.push(color);
         }
@@ -182,7 +182,7 @@ fn draw_panel(
     let left = plan.left + (i % plan.across) as f64 * (plan.panel_width + plan.gap);
     let top = plan.legend + (i / plan.across) as f64 * plan.panel;
     let right = left + plan.panel_width;
-    let style = Style::of_label(&series.label, sheet.tokens);
+    let style = Style::from_label(&series.label, sheet.tokens);
     canvas.part(&format!("panel-{i}"));
     let half_marker = half_marker(sheet);
     style.marker(canvas, (left + half_marker, top + 0.75 * name_size), half_marker);

@@ -19,6 +19,15 @@ pub(crate) fn each_once(texts: impl IntoIterator<Item = String>) -> Vec<String> 
 
 /// Breaks a text between words into lines of at most `width`. A text with too many lines ends with an ellipsis.
 pub(crate) fn wrap(text: &str, width: f64, size: f64) -> Vec<String> {
+    wrap_up_to(MOST_LINES, text, width, size)
+}
+
+/// The same for a text with numbers that stand nowhere else: it is whole, in as many lines as it needs.
+pub(crate) fn wrap_whole(text: &str, width: f64, size: f64) -> Vec<String> {
+    wrap_up_to(usize::MAX, text, width, size)
+}
+
+fn wrap_up_to(most_lines: usize, text: &str, width: f64, size: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
     let mut words = text.split(' ').filter(|w| !w.is_empty());
@@ -28,7 +37,7 @@ pub(crate) fn wrap(text: &str, width: f64, size: f64) -> Vec<String> {
             line = longer;
             continue;
         }
-        if lines.len() + 1 == MOST_LINES {
+        if lines.len() + 1 == most_lines {
             let rest =
                 words.fold(longer, |all, w| if all.len() > 4_000 { all } else { format!("{all} {w}") });
             line = fit_end(&rest, width, size);
@@ -40,7 +49,7 @@ pub(crate) fn wrap(text: &str, width: f64, size: f64) -> Vec<String> {
         // A word that is longer than a line continues in the next one. A cut could make two names equal.
         let mut pieces = broken(word, width, size);
         let last = pieces.pop().unwrap_or_default();
-        if lines.len() + pieces.len() < MOST_LINES {
+        if lines.len() + pieces.len() < most_lines {
             lines.append(&mut pieces);
             line = last;
         } else {
@@ -108,5 +117,8 @@ mod tests {
         assert_eq!(many.len(), MOST_LINES);
         assert!(many[MOST_LINES - 1].ends_with(" …") && text_width(&many[MOST_LINES - 1], 11.0) <= 100.0);
         assert!(wrap("", 100.0, 11.0).is_empty());
+        let numbers: Vec<String> = (0..500).map(|number| number.to_string()).collect();
+        let whole = wrap_whole(&numbers.join(" "), 100.0, 11.0);
+        assert!(whole.len() > MOST_LINES && whole.join(" ") == numbers.join(" "), "{whole:?}");
     }
 }

@@ -40,9 +40,10 @@ pub(crate) fn spread(wanted: &[f64], height: f64, top: f64, bottom: f64) -> Opti
 
 fn first_middle(pool: &[usize], wanted: &[f64], height: f64, top: f64, bottom: f64) -> f64 {
     let count = pool.len() as f64;
-    let wish = pool.iter().enumerate().map(|(k, i)| wanted[*i] - k as f64 * height).sum::<f64>() / count;
+    let wanted_middle =
+        pool.iter().enumerate().map(|(k, i)| wanted[*i] - k as f64 * height).sum::<f64>() / count;
     let last = bottom - height * (count - 0.5);
-    wish.min(last).max(top + height / 2.0)
+    wanted_middle.min(last).max(top + height / 2.0)
 }
 
 /// A rectangle: left, top, right, bottom.
@@ -61,7 +62,7 @@ impl Area {
     }
 
     /// The area of a text in one line, by its left end and base line.
-    pub(crate) fn of_text((left, base): (f64, f64), width: f64, size: f64) -> Self {
+    pub(crate) fn from_text_line((left, base): (f64, f64), width: f64, size: f64) -> Self {
         Self { left, top: base - 0.8 * size, right: left + width, bottom: base + 0.25 * size }
     }
 

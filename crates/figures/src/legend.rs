@@ -18,7 +18,7 @@ struct Entry {
 /// The places of the entries. A name takes at most one line. Different names stay different.
 fn entries(sheet: &Sheet, labels: &[&SeriesLabel]) -> Vec<Entry> {
     let size = sheet.sizes.tick_font;
-    let before = before_name(sheet);
+    let before = sample_space(sheet);
     let begin = sheet.names_left();
     let (mut line, mut left) = (0, begin);
     shown_all(labels, room_of_name(sheet), size)
@@ -37,13 +37,13 @@ fn entries(sheet: &Sheet, labels: &[&SeriesLabel]) -> Vec<Entry> {
 }
 
 /// Room before a name: its sample.
-fn before_name(sheet: &Sheet) -> f64 {
+fn sample_space(sheet: &Sheet) -> f64 {
     sample_width(&sheet.sizes) + 0.5 * sheet.sizes.tick_font
 }
 
 /// The widest name of an entry.
 pub(crate) fn room_of_name(sheet: &Sheet) -> f64 {
-    (sheet.width - PAD - sheet.names_left() - before_name(sheet)).max(0.0)
+    (sheet.width - PAD - sheet.names_left() - sample_space(sheet)).max(0.0)
 }
 
 fn line_height(size: f64) -> f64 {

@@ -140,7 +140,7 @@ pub(crate) fn draw(data: &Matrix, layout: &Layout, theme: Theme) -> Drawing {
         .map(|(row, column, cell)| {
             // Ids use the rows and columns of the data.
             let (of_row, of_column) = if is_turned { (*column, *row) } else { (*row, *column) };
-            let lines = said_cell(data, of_row, of_column, *cell);
+            let lines = cell_lines(data, of_row, of_column, *cell);
             Mark::new(format!("cell-{of_row}-{of_column}"), None, plan.cell(*row, *column), lines)
         })
         .collect();
@@ -401,7 +401,7 @@ fn draw_missing(sheet: &Sheet, canvas: &Canvas<'_>, area: Area, size: f64) {
     }
 }
 
-fn said_cell(data: &Matrix, row: usize, column: usize, cell: Option<&MatrixCell>) -> Vec<String> {
+fn cell_lines(data: &Matrix, row: usize, column: usize, cell: Option<&MatrixCell>) -> Vec<String> {
     let mut lines = vec![format!("{} × {}", clean(&data.rows[row]), clean(&data.columns[column]))];
     let Some(cell) = cell else {
         lines.push(NO_RUN.to_owned());
@@ -430,7 +430,7 @@ fn summary(data: &Matrix) -> String {
     )];
     for row in 0..data.rows.len().min(200) {
         for column in 0..data.columns.len().min(200) {
-            let lines = said_cell(data, row, column, cell_at(data, row, column));
+            let lines = cell_lines(data, row, column, cell_at(data, row, column));
             sentences.push(format!("{}: {}.", lines[0], lines[1..].join(", ")));
         }
     }

@@ -37,7 +37,7 @@ pub(crate) fn draw(data: &PairedScenarios, layout: &Layout, theme: Theme) -> Dra
     let plan = plan(data, &sheet, &pairs);
     let title = if data.of_rates { "Runs by task" } else { "Runs by scenario" };
     let drawing_names = DrawingNames { kind: "paired", title, summary: summary(data) };
-    let styles = [&data.a, &data.b].map(|l| Style::of_label(l, sheet.tokens));
+    let styles = [&data.a, &data.b].map(|l| Style::from_label(l, sheet.tokens));
     let mut drawing = sheet.draw(plan.height, &drawing_names, |canvas| {
         legend::draw(&sheet, canvas, plan.legend_top, &[(&data.a, styles[0]), (&data.b, styles[1])]);
         let name = if data.of_rates { "Pass rate (%)" } else { "Stamina (turns passed)" };

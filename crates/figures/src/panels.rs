@@ -1,6 +1,6 @@
 //! The places of panels: a plot each for many runs, in even lines, with names above them. What is drawn in a plot is not here.
 
-use crate::display_names::{natural_width, shown_each};
+use crate::display_names::{least_width, natural_width, shown_each};
 use crate::marks::{Anchor, Canvas};
 use crate::series_style::Style;
 use crate::sheet::{PAD, Sheet};
@@ -72,6 +72,24 @@ pub(crate) struct PanelPlace {
 pub(crate) fn even_lines(count: usize, most_across: usize) -> (usize, usize) {
     let rows = count.div_ceil(most_across);
     (count.div_ceil(rows), rows)
+}
+
+/// How many panels stand beside each other, of at most so many: as many as leave room for whole names above them, else for names
+/// that keep what differs, if these are at least half as many and `fits` such a number. Otherwise the names are cut.
+pub(crate) fn across_with_names(
+    sheet: &Sheet,
+    labels: &[&SeriesLabel],
+    columns: &Columns,
+    most_across: usize,
+    fits: impl Fn(usize) -> bool,
+) -> usize {
+    let size = sheet.sizes.tick_font;
+    let whole = labels.iter().map(|label| natural_width(label, size)).fold(0.0, f64::max);
+    let room = |across: usize| columns.width(across) - marker_room(sheet);
+    let widest = |name: f64| (1..=most_across).rev().find(|across| name <= room(*across));
+    let is_enough = |across: &usize| 2 * across >= most_across && fits(*across);
+    let distinct = || widest(least_width(labels, size)).filter(is_enough);
+    widest(whole).filter(is_enough).or_else(distinct).unwrap_or(most_across)
 }
 
 /// Where the first line of panels begins: below the name of the vertical axis.

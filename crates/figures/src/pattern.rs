@@ -107,11 +107,17 @@ pub(crate) fn fill(canvas: &Canvas<'_>, area: Area, index: usize, sheet: &Sheet)
     );
 }
 
+/// Whether a text fits into a filled area.
+pub(crate) fn has_room(area: Area, text: &str, sheet: &Sheet) -> bool {
+    let size = sheet.sizes.tick_font;
+    text_width(text, size) + 0.8 * size <= area.right - area.left && 1.2 * size <= area.bottom - area.top
+}
+
 /// A text in the middle of a filled area, if it fits there.
 pub(crate) fn label(canvas: &Canvas<'_>, area: Area, text: &str, index: usize, sheet: &Sheet) {
     let size = sheet.sizes.tick_font;
     let width = text_width(text, size);
-    if width + 0.8 * size > area.right - area.left || 1.2 * size > area.bottom - area.top {
+    if !has_room(area, text, sheet) {
         return;
     }
     let (x, y) = (f64::midpoint(area.left, area.right), f64::midpoint(area.top, area.bottom));

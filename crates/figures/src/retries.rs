@@ -1,7 +1,7 @@
 //! Mean stamina by the number of allowed retries.
 
 use crate::bars::published_note;
-use crate::display_names::{are_readable, clean, full_name, natural_width, shown_all};
+use crate::display_names::{are_whole, clean, full_name, natural_width, shown_all};
 use crate::footnotes;
 use crate::labels::{Area, spread};
 use crate::legend;
@@ -11,7 +11,7 @@ use crate::scale::ValueAxis;
 use crate::scene::hundredths;
 use crate::series_style::{Style, hollow_diamond};
 use crate::sheet::{DrawingNames, PAD, Sheet};
-use crate::spec::{Bands, Layout, Retries, RetryPoint, RetrySeries, Scale, SeriesLabel};
+use crate::spec::{Bands, Layout, Retries, RetryPoint, RetrySeries, SeriesLabel};
 use crate::summary_text::counted;
 use crate::theme::Theme;
 use crate::{Drawing, Mark};
@@ -62,15 +62,19 @@ pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
     let mut drawing = sheet.draw(plan.height, &drawing_names, |canvas| {
         sheet.draw_upwards(canvas, "y-axis", &y, plan.left, &[&name, "Mean stamina"]);
         draw_x_axis(&sheet, canvas, &plan);
-        for (i, series) in data.series.iter().enumerate().rev() {
-            draw_series(&sheet, canvas, data, &plan, &y, i, series);
+        for i in (0..data.series.len()).rev() {
+            canvas.part(&format!("series-{i}"));
+            draw_series(&sheet, canvas, data, &plan, i);
         }
         draw_published(&sheet, canvas, data, &plan, &y);
         match plan.beside {
             Some(room) => draw_names(&sheet, canvas, data, &plan, &y, room),
             None => {
-                let entries: Vec<(&SeriesLabel, Style)> =
-                    data.series.iter().map(|s| (&s.label, Style::of_label(&s.label, sheet.tokens))).collect();
+                let entries: Vec<(&SeriesLabel, Style)> = data
+                    .series
+                    .iter()
+                    .map(|s| (&s.label, Style::from_label(&s.label, sheet.tokens)))
+                    .collect();
                 legend::draw(&sheet, canvas, plan.legend_top, &entries);
             }
         }
@@ -79,6 +83,14 @@ pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
     });
     drawing.marks = marks;
     drawing
+}
+
+/// The known means of each run, by number of retries.
+pub(crate) fn lines(data: &Retries) -> Vec<(&SeriesLabel, Vec<(f64, f64)>)> {
+    let line = |series: &RetrySeries| {
+        known(series).map(|(p, mean)| (f64::from(p.retries), mean)).collect::<Vec<_>>()
+    };
+    data.series.iter().map(|series| (&series.label, line(series))).collect()
 }
 
 /// Whether a run has a known mean for two numbers of retries.
@@ -172,10 +184,10 @@ fn plan(data: &Retries, sheet: &Sheet) -> RetriesPlan {
 
     let widest = data.series.iter().map(|s| natural_width(&s.label, sizes.name_font)).fold(0.0, f64::max);
     let room = widest.min(0.3 * sheet.width) + size;
-    // Names that would be cut to nonsense are in the legend instead.
+    // Names that would be cut are in the legend instead, which has more room.
     let labels: Vec<&SeriesLabel> = data.series.iter().map(|series| &series.label).collect();
     let few = (1..=NAMED_DIRECTLY).contains(&data.series.len())
-        && are_readable(&labels, room - 0.5 * size, sizes.name_font);
+        && are_whole(&labels, room - 0.5 * size, sizes.name_font);
     let beside = (few && 0.85 * sheet.width - room >= 0.5 * sheet.width).then_some(room);
     let right = sheet.width - PAD - beside.unwrap_or(0.6 * size);
     let notes = footnotes::wrap(&published_notes(data), sheet.width - 2.0 * PAD, size);
@@ -188,7 +200,7 @@ fn plan(data: &Retries, sheet: &Sheet) -> RetriesPlan {
     let values =
         data.series.iter().flat_map(|s| &s.points).flat_map(|p| [p.mean, p.ci_low, p.ci_high]).flatten();
     let values = values.chain(data.published.iter().map(|p| p.mean)).chain([0.0]);
-    let y = sheet.upwards(values, Scale::Linear, bottom, top);
+    let y = sheet.upwards_within(&values, data.tau, bottom, top);
     let left = PAD + sheet.beside_ticks(&y);
     let legend_top = bottom + below;
     let notes_top = legend_top + legend_height;
@@ -225,17 +237,10 @@ fn known(series: &RetrySeries) -> impl Iterator<Item = (&RetryPoint, f64)> + Clo
     series.points.iter().filter(shown).filter_map(|p| p.mean.filter(|m| m.is_finite()).map(|m| (p, m)))
 }
 
-fn draw_series(
-    sheet: &Sheet,
-    canvas: &Canvas<'_>,
-    data: &Retries,
-    plan: &RetriesPlan,
-    y: &ValueAxis,
-    i: usize,
-    series: &RetrySeries,
-) {
-    let sizes = &sheet.sizes;
-    let style = Style::of_label(&series.label, sheet.tokens);
+/// Draws the series with this index: its intervals, its line and its marks.
+fn draw_series(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, plan: &RetriesPlan, i: usize) {
+    let (sizes, y, series) = (&sheet.sizes, &plan.y, &data.series[i]);
+    let style = Style::from_label(&series.label, sheet.tokens);
     let is_reference = data.reference.is_some_and(|r| r as usize == i);
     let banded = match data.bands {
         Bands::None => false,
@@ -244,7 +249,6 @@ fn draw_series(
         Bands::Auto => data.series.len() == 1 || is_reference,
     };
     let whiskers = !banded && matches!(data.bands, Bands::All | Bands::Auto);
-    canvas.part(&format!("series-{i}"));
     let limits = known(series).filter_map(|(p, _)| Some((plan.x(p.retries), p.ci_low?, p.ci_high?)));
     if banded {
         let low: Vec<(f64, f64)> = limits.clone().map(|(x, low, _)| (x, y.at(low))).collect();
@@ -294,7 +298,7 @@ fn draw_names(
     let labels: Vec<&SeriesLabel> = data.series.iter().map(|series| &series.label).collect();
     let texts = shown_all(&labels, room - 0.5 * sheet.sizes.tick_font, size);
     for (((series, end), middle), text) in data.series.iter().zip(ends).zip(places).zip(texts) {
-        let style = Style::of_label(&series.label, sheet.tokens);
+        let style = Style::from_label(&series.label, sheet.tokens);
         let x = known(series).last().map_or(plan.left, |(p, _)| plan.x(p.retries));
         let pen = Pen::new(style.color, sheet.sizes.edge.max(0.5)).opacity(0.6);
         canvas.line(&[(x + 1.6 * sheet.sizes.mark, end), (plan.right - 2.0, end), (left - 1.5, middle)], pen);

@@ -48,9 +48,9 @@ impl ValueAxis {
 
     /// An axis from 0 for counts in bars, with ticks only at whole numbers, that ends close above the highest. If it does not
     /// with the usual steps, its steps are others, for example 15.
-    pub(crate) fn of_bars(highest: u32, places: [f64; 2], most: usize) -> Self {
+    pub(crate) fn from_highest_bar(highest: u32, places: [f64; 2], most: usize) -> Self {
         let (highest, most) = (f64::from(highest.max(1)), most.max(2));
-        let usual = Self::of_counts(std::iter::once(highest), places, most);
+        let usual = Self::from_counts(std::iter::once(highest), places, most);
         if usual.to.0 <= CLOSE * highest {
             return usual;
         }
@@ -71,7 +71,7 @@ impl ValueAxis {
     }
 
     /// A linear axis from 0 with ticks only at whole numbers, for turns.
-    pub(crate) fn of_counts(values: impl Iterator<Item = f64>, places: [f64; 2], most: usize) -> Self {
+    pub(crate) fn from_counts(values: impl Iterator<Item = f64>, places: [f64; 2], most: usize) -> Self {
         let high = values.filter(|v| v.is_finite()).fold(1.0, f64::max).min(LIMIT);
         Self::linear((0.0, high), places, most.max(2), true)
     }
@@ -154,6 +154,26 @@ impl ValueAxis {
         self.from.1 + share * (self.to.1 - self.from.1)
     }
 
+    /// The same axis from 0 for values that cannot be greater than `limit`: it ends there if it would end later. It has at most
+    /// `most` ticks, with one at its end if that is a round number of steps.
+    pub(crate) fn ending_at(self, limit: f64, most: usize) -> Self {
+        let is_longer = self.from.0 == 0.0 && limit > 0.0 && limit < self.to.0;
+        if self.scale != Scale::Linear || !is_longer {
+            return self;
+        }
+        let most = most.max(2);
+        let even =
+            (1..most).rev().map(|count| (limit / count as f64, count)).find(|(step, _)| is_round(*step));
+        let (step, count) = even.unwrap_or_else(|| {
+            let step = round_step(limit / (most - 1) as f64, true).min(limit);
+            (step, (limit / step + 1e-9) as usize)
+        });
+        let values: Vec<f64> = (0..=count).map(|i| i as f64 * step).collect();
+        let labels = tick_labels(&values, step);
+        let ticks = values.into_iter().zip(labels).collect();
+        Self { ticks, to: (limit, self.to.1), ..self }
+    }
+
     /// The same axis in another place.
     pub(crate) fn moved(mut self, [from, to]: [f64; 2]) -> Self {
         (self.from.1, self.to.1) = (from, to);
@@ -178,6 +198,13 @@ fn round_step(least: f64, whole: bool) -> f64 {
     let steps: &[f64] = if whole && power < 10.0 { &[1.0, 2.0, 5.0] } else { &[1.0, 2.0, 2.5, 5.0] };
     let times = steps.iter().find(|t| **t * power >= least * (1.0 - 1e-9)).unwrap_or(&10.0);
     times * power
+}
+
+/// Whether this is a whole number that is easy to count by: 4, 20, 25, 150.
+fn is_round(step: f64) -> bool {
+    let power = 10f64.powf(step.log10().floor());
+    let is_easy = |times: &f64| (times * power - step).abs() < 1e-9 * step;
+    step.fract() == 0.0 && [1.0, 2.0, 5.0].iter().chain(&OTHER_STEPS).any(is_easy)
 }
 
 /// Labels with the decimals of the step. Large ones are in thousands or millions.
@@ -243,7 +270,7 @@ mod tests {
     #[test]
     fn turns_are_whole() {
         let labels = |high, most| {
-            let axis = ValueAxis::of_counts([high].into_iter(), [0.0, 100.0], most);
+            let axis = ValueAxis::from_counts([high].into_iter(), [0.0, 100.0], most);
             axis.ticks.into_iter().map(|t| t.1).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(labels(15.0, 7), "0 5 10 15");
@@ -256,7 +283,7 @@ mod tests {
     #[test]
     fn an_axis_of_bars_ends_close_above_the_highest() {
         let labels = |highest, most| {
-            let axis = ValueAxis::of_bars(highest, [0.0, 100.0], most);
+            let axis = ValueAxis::from_highest_bar(highest, [0.0, 100.0], most);
             axis.ticks.into_iter().map(|t| t.1).collect::<Vec<_>>().join(" ")
         };
         assert_eq!([labels(25, 3), labels(25, 4), labels(25, 2)], ["0 15 30", "0 10 20 30", "0 25"]);
@@ -267,10 +294,36 @@ mod tests {
         );
         for most in [2, 3, 4] {
             for highest in 1..3_000 {
-                let axis = ValueAxis::of_bars(highest, [0.0, 100.0], most);
+                let axis = ValueAxis::from_highest_bar(highest, [0.0, 100.0], most);
                 let end = axis.ticks.last().unwrap().0;
                 assert!(axis.ticks.len() <= most && end >= f64::from(highest), "{highest} {most} {axis:?}");
                 assert!(end <= (1.34 * f64::from(highest)).max(2.0), "{highest} {most} {axis:?}");
+            }
+        }
+    }
+
+    /// The axis of means of at most 12 turns ended at 20.
+    #[test]
+    fn an_axis_of_values_with_a_limit_ends_there() {
+        let labels = |highest: f64, limit: f64, most: usize| {
+            let axis = ValueAxis::holding([0.0, highest].into_iter(), Scale::Linear, [0.0, 100.0], most);
+            let axis = axis.ending_at(limit, most);
+            assert!(axis.ticks.len() <= most.max(2), "{axis:?}");
+            let end = axis.at(limit);
+            (axis.ticks.into_iter().map(|t| t.1).collect::<Vec<_>>().join(" "), end)
+        };
+        assert_eq!(labels(12.0, 12.0, 3), ("0 6 12".to_owned(), 100.0));
+        assert_eq!(labels(11.0, 12.0, 4), ("0 4 8 12".to_owned(), 100.0));
+        assert_eq!(labels(100.0, 100.0, 7), ("0 20 40 60 80 100".to_owned(), 100.0));
+        // No round step divides it.
+        assert_eq!(labels(13.0, 13.0, 4), ("0 5 10".to_owned(), 100.0));
+        assert_eq!(labels(7.0, 7.0, 2), ("0 7".to_owned(), 100.0));
+        // An axis that ends before its limit stays as it is.
+        assert_eq!(labels(3.1, 12.0, 3).0, "0 2 4");
+        assert_eq!(labels(0.0, 1.0, 3).0, "0 0.5 1.0");
+        for most in [2, 3, 4, 8] {
+            for limit in (1..1_000).map(f64::from) {
+                labels(limit, limit, most);
             }
         }
     }

@@ -100,7 +100,7 @@ pub(crate) fn draw(data: &Scatter<'_>, layout: &Layout, theme: Theme) -> Drawing
         draw_names(&sheet, canvas, dots, &names);
         let listed = listed_labels(&sheet, dots, &plan.listed);
         let entries: Vec<(&SeriesLabel, Style)> =
-            listed.iter().map(|label| (label, Style::of_label(label, sheet.tokens))).collect();
+            listed.iter().map(|label| (label, Style::from_label(label, sheet.tokens))).collect();
         if !entries.is_empty() {
             legend::draw(&sheet, canvas, plan.legend_top, &entries);
         }
@@ -186,7 +186,7 @@ fn draw_dots(sheet: &Sheet, canvas: &Canvas<'_>, (x, y): &(ValueAxis, ValueAxis)
     let sizes = &sheet.sizes;
     canvas.part("runs");
     for dot in dots {
-        let style = Style::of_label(dot.label, sheet.tokens);
+        let style = Style::from_label(dot.label, sheet.tokens);
         let at = (x.at(dot.x), y.at(dot.y));
         let (cap, pen) = (0.8 * sizes.mark, Pen::new(style.color, sizes.axis.max(0.6)));
         if let Some((low, high)) = dot.y_ends {
@@ -258,7 +258,7 @@ fn names(sheet: &Sheet, plan: &ScatterPlan, dots: &[Dot<'_>], front: &[usize]) -
             }
         }
         let free = places.into_iter().find_map(|(left, base)| {
-            let area = Area::of_text((left, base), width, size);
+            let area = Area::from_text_line((left, base), width, size);
             (area.within(&inside) && taken.iter().all(|t| !area.meets(t))).then_some((area, base))
         });
         let Some((area, base)) = free else { continue };
@@ -284,7 +284,7 @@ fn names(sheet: &Sheet, plan: &ScatterPlan, dots: &[Dot<'_>], front: &[usize]) -
 fn draw_names(sheet: &Sheet, canvas: &Canvas<'_>, dots: &[Dot<'_>], names: &[Name]) {
     canvas.part("names");
     for name in names {
-        let style = Style::of_label(dots[name.dot].label, sheet.tokens);
+        let style = Style::from_label(dots[name.dot].label, sheet.tokens);
         if let Some(leader) = name.leader {
             canvas.line(&leader, Pen::new(style.color, sheet.sizes.edge.max(0.4)).opacity(0.6));
         }

@@ -37,7 +37,7 @@ pub(crate) struct Style {
 }
 
 impl Style {
-    pub(crate) fn of_label(label: &SeriesLabel, tokens: &Tokens) -> Self {
+    pub(crate) fn from_label(label: &SeriesLabel, tokens: &Tokens) -> Self {
         Self {
             color: tokens.series(label.color),
             text: tokens.series_text(label.color),

@@ -119,7 +119,7 @@ impl Sheet {
         left: f64,
         right: f64,
     ) -> ValueAxis {
-        self.roomy(|most| ValueAxis::of_counts(values.clone(), [left, right], most))
+        self.roomy(|most| ValueAxis::from_counts(values.clone(), [left, right], most))
     }
 
     /// The axis with the most ticks whose labels do not touch.
@@ -142,8 +142,31 @@ impl Sheet {
         bottom: f64,
         top: f64,
     ) -> ValueAxis {
-        let most = ((bottom - top) / (2.0 * self.sizes.tick_font)).clamp(2.0, 8.0) as usize;
-        ValueAxis::holding(values, scale, [bottom, top], most)
+        ValueAxis::holding(values, scale, [bottom, top], self.most_ticks(bottom, top))
+    }
+
+    /// The most ticks of an axis from `bottom` up to `top`.
+    fn most_ticks(&self, bottom: f64, top: f64) -> usize {
+        ((bottom - top) / (2.0 * self.sizes.tick_font)).clamp(2.0, 8.0) as usize
+    }
+
+    /// An axis from `bottom` up to `top` for values from 0. If none is greater than `limit`, for example a horizon, the axis does
+    /// not go beyond it.
+    pub(crate) fn upwards_within(
+        &self,
+        values: &(impl Iterator<Item = f64> + Clone),
+        limit: Option<u32>,
+        bottom: f64,
+        top: f64,
+    ) -> ValueAxis {
+        let axis = self.upwards(values.clone(), Scale::Linear, bottom, top);
+        let highest = values.clone().filter(|value| value.is_finite()).fold(0.0, f64::max);
+        // The end of an interval may have a rounding error.
+        let limit = limit.map(f64::from).filter(|limit| highest <= limit * (1.0 + 1e-9));
+        match limit {
+            Some(limit) => axis.ending_at(limit, self.most_ticks(bottom, top)),
+            None => axis,
+        }
     }
 
     /// Draws a horizontal axis at `y`, its labels and its name below.

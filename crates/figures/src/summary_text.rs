@@ -26,7 +26,7 @@ fn varies(point: &SurvivalPoint) -> bool {
 }
 
 /// Why there is no interval: by scenario there is none of one scenario, nor of scenarios that do not differ.
-fn why_none(episodes_vary: bool) -> &'static str {
+fn no_interval_reason(episodes_vary: bool) -> &'static str {
     if episodes_vary { "one scenario, or all alike" } else { "no variation" }
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn survival_lines(point: &SurvivalPoint) -> Vec<String> {
     }
     let band = match (point.ci_low, point.ci_high) {
         (Some(low), Some(high)) => format!("band {}–{}", share(low), share(high)),
-        _ => format!("band n/a ({})", why_none(varies(point))),
+        _ => format!("band n/a ({})", no_interval_reason(varies(point))),
     };
     vec![format!("alive after: {}", share(point.survival)), band, at_risk(point)]
 }
@@ -86,16 +86,16 @@ pub(crate) fn survival_summary(data: &RunData, turns: u32) -> String {
         median => format!("Median {median}."),
     });
     let mean = data.summary.restricted_mean;
-    if let Some(value) = mean.mean {
+    if let (Some(value), Some(tau)) = (mean.mean, mean.tau) {
         let interval = match (mean.ci_low, mean.ci_high) {
             (Some(low), Some(high)) => format!("95 % CI {low:.2}–{high:.2}"),
             _ if data.summary.n == 1 => "no interval (one episode)".to_owned(),
             _ => {
-                let mut within = data.points.iter().filter(|point| point.turn <= mean.tau);
-                format!("no interval ({})", why_none(within.any(varies)))
+                let mut within = data.points.iter().filter(|point| point.turn <= tau);
+                format!("no interval ({})", no_interval_reason(within.any(varies)))
             }
         };
-        sentences.push(format!("Mean stamina {value:.2} turns (τ = {}), {interval}.", mean.tau));
+        sentences.push(format!("Mean stamina {value:.2} turns (τ = {tau}), {interval}."));
     }
     sentences.join(" ")
 }
@@ -109,7 +109,7 @@ pub(crate) fn first_failures_summary(data: &RunData, turns: u32) -> String {
         let mut words: Vec<String> =
             turns.iter().take(MOST).map(|p| format!("turn {} ({})", p.turn, count(measure(p)))).collect();
         if turns.len() > MOST {
-            words.push(format!("{} more turns", turns.len() - MOST));
+            words.push(counted((turns.len() - MOST) as u32, "more turn", "more turns"));
         }
         words.join(", ")
     };

@@ -112,15 +112,13 @@ fn draw_rules(
     canvas: &Canvas<'_>,
     plot: &Plot<'_>,
     curve: &Curve<'_>,
-    tau: u32,
+    tau: Option<u32>,
     tokens: &Tokens,
 ) {
     let pen = Pen::new(tokens.rule, frame.sizes.rule);
     canvas.part("half");
     plot.dotted(&[(0.0, 0.5), (f64::from(frame.axis.turns) + 0.5, 0.5)], pen);
-    if tau == 0 || tau > frame.axis.turns {
-        return;
-    }
+    let Some(tau) = tau.filter(|tau| (1..=frame.axis.turns).contains(tau)) else { return };
     canvas.part("tau");
     plot.dotted(&[(f64::from(tau), 1.0), (f64::from(tau), 0.0)], pen);
     let (label, size) = (format!("τ = {tau}"), frame.sizes.tick_font);

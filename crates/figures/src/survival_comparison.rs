@@ -18,7 +18,7 @@ use crate::theme::Theme;
 use crate::{Drawing, Mark};
 
 pub(crate) use panels::has_others_behind;
-use plan::{SurvivalPlan, before_extra, leader, plan, room_beside};
+use plan::{SurvivalPlan, extra_gap, leader, plan, room_beside};
 use summary_text::{hit, series_mark, summary};
 
 /// More series have a panel each, unless the spec puts some of them in the background.
@@ -98,6 +98,17 @@ pub(crate) fn with_bands(data: &SurvivalComparison) -> Vec<&SeriesLabel> {
         .collect()
 }
 
+/// The steps of the curve in color of each run; one in the background or without a curve has none.
+pub(crate) fn curves(data: &SurvivalComparison) -> Vec<(&SeriesLabel, Vec<(f64, f64)>)> {
+    let turns = last_turn_shown(data.series.iter().map(|s| s.points.as_slice())).max(data.tau.unwrap_or(1));
+    let steps = |series: &SeriesData| {
+        let curve = Curve::from_points(&series.points, turns);
+        let is_drawn = series.highlight && curve.known > 0;
+        if is_drawn { curve.steps(|point| point.survival) } else { Vec::new() }
+    };
+    data.series.iter().map(|series| (&series.label, steps(series))).collect()
+}
+
 /// Whether a curve has a tick: a series in color of which episodes were censored at a turn with somebody at risk.
 pub(crate) fn has_ticks(data: &SurvivalComparison) -> bool {
     let of_data = last_turn_shown(data.series.iter().map(|s| s.points.as_slice()));
@@ -120,7 +131,7 @@ fn lines<'a>(data: &'a SurvivalComparison, sheet: &Sheet, turns: u32) -> Vec<Lin
         .enumerate()
         .map(|(index, series)| {
             let style = if series.highlight {
-                Style::of_label(&series.label, sheet.tokens)
+                Style::from_label(&series.label, sheet.tokens)
             } else {
                 let place = behind.iter().position(|i| *i == index).unwrap_or(0);
                 Style::in_background(sheet.tokens, place, behind.len())
@@ -287,7 +298,7 @@ fn draw_names(
             pen,
         );
         canvas.text(&text, (left, middle + 0.35 * size), Anchor::Start, size, line.style.text);
-        let area = Area::of_text((left, middle + 0.35 * size), crate::text_width(&text, size), size);
+        let area = Area::from_text_line((left, middle + 0.35 * size), crate::text_width(&text, size), size);
         marks.push(series_mark("name", line, area));
     }
     marks
@@ -327,7 +338,7 @@ fn draw_under(
     let mut right = sheet.width - PAD;
     let mut extras: Vec<(f64, &str)> = Vec::new();
     for extra in plan.extras.iter().rev() {
-        let room = extra.width + before_extra(sheet.sizes.tick_font);
+        let room = extra.width + extra_gap(sheet.sizes.tick_font);
         let head = if sheet.tick_width(extra.head) > room { extra.short } else { extra.head };
         extras.insert(0, (right, head));
         right -= room;

@@ -18,18 +18,18 @@ mod latex;
 mod markdown;
 mod parquet;
 mod print;
-mod written;
+mod serialized;
+mod small_numbers;
 
 pub use crate::svg::escape as escape_html;
 pub use data_table::data_table;
 pub use markdown::escape as escape_markdown;
 pub use parquet::{PARQUET_SPEC_KEY, TableError, parquet_spec};
-pub use print::MEASURED_UNITS;
 pub(crate) use print::columns;
 
 /// A table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "written::SerializedTable", into = "written::SerializedTable")]
+#[serde(from = "serialized::SerializedTable", into = "serialized::SerializedTable")]
 pub struct Table {
     /// A stable word for file names and labels: `survival`.
     pub name: String,
@@ -285,17 +285,17 @@ impl Table {
 
     /// Gives the missing value of the last row in this column a word of its own. Without such a column or row nothing changes.
     pub fn name_absent(&mut self, column: &str, word: &'static str) {
-        if let Some(place) = self.of_last_row(column) {
+        if let Some(place) = self.last_row_cell(column) {
             self.absent_cells.insert(place, Cow::Borrowed(word));
         }
     }
 
     /// Says of the number of the last row in this column that it is the sum of what is known, and the whole may be more.
     pub fn mark_at_least(&mut self, column: &str) {
-        self.at_least.extend(self.of_last_row(column));
+        self.at_least.extend(self.last_row_cell(column));
     }
 
-    fn of_last_row(&self, column: &str) -> Option<(usize, usize)> {
+    fn last_row_cell(&self, column: &str) -> Option<(usize, usize)> {
         let place = self.columns.iter().position(|own| own.name == column);
         self.rows.len().checked_sub(1).zip(place)
     }

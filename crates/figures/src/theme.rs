@@ -113,7 +113,7 @@ impl Theme {
         match self {
             Self::Light | Self::Print => &LIGHT,
             Self::Dark => &DARK,
-            Self::Grey => GREY.get_or_init(|| LIGHT.in_grey()),
+            Self::Grey => GREY.get_or_init(|| LIGHT.grayscale()),
         }
     }
 
@@ -134,7 +134,7 @@ impl Tokens {
         self.series_text[usize::from(index) % SERIES]
     }
 
-    fn in_grey(&self) -> Self {
+    fn grayscale(&self) -> Self {
         Self {
             series: self.series.map(grey),
             series_text: self.series_text.map(grey),

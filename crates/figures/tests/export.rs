@@ -132,6 +132,24 @@ fn numbers_are_the_same_after_toml() {
     assert_eq!(spec_from_toml(&spec_to_toml(&spec).unwrap()).unwrap(), spec);
 }
 
+/// A caption said "The horizon is τ = 0 turns" where nobody was at risk: earlier versions wrote a horizon of 0 there.
+#[test]
+fn a_horizon_of_0_in_an_old_spec_is_none() {
+    let mut run = cases::normal();
+    run.summary.restricted_mean.tau = Some(0);
+    let curves = cases::many::survival(cases::many::runs(3, 20, 9), 0);
+    for figure in [Figure::Survival(run), curves] {
+        let mut old = spec(figure);
+        old.method.tau = Some(0);
+        let text = spec_to_toml(&old).unwrap();
+        assert!(text.contains("tau = 0"), "{text}");
+        let read = spec_from_toml(&text).unwrap();
+        assert_eq!(read.method.tau, None);
+        assert!(!figures::caption(&read).contains('τ'), "{}", figures::caption(&read));
+        assert!(!draw(&read).svg.contains("τ = 0"));
+    }
+}
+
 #[test]
 fn what_has_no_spec_is_told_so() {
     let no_spec =

@@ -15,6 +15,7 @@ mod kinds;
 mod latex_pictures;
 #[path = "layout/main.rs"]
 mod layout;
+mod not_visible;
 mod painted;
 mod paper;
 mod papers;

@@ -275,8 +275,8 @@ fn the_shapes_of_a_latex_picture_are_those_of_the_drawing() {
     let (pdf, pages) = document(folder.path(), "shapes", "\\newcommand\\staminatext[8]{}", specs);
     for (index, Page { name, drawing }) in pages.iter().enumerate() {
         let ppm = painted(&pdf, index + 1);
-        let (by_latex, ours) = (Picture::of_ppm(&ppm), shapes(drawing));
-        let ours = Picture::of_pixmap(&ours);
+        let (by_latex, ours) = (Picture::from_ppm(&ppm), shapes(drawing));
+        let ours = Picture::from_pixmap(&ours);
         assert!(by_latex.width.abs_diff(ours.width) <= 1, "{name}");
         assert!(by_latex.height.abs_diff(ours.height) <= 1, "{name}");
         let share = difference(&by_latex, &ours);

@@ -95,9 +95,9 @@ fn a_pdf_looks_like_its_png() {
         let path = folder.path().join(format!("{name}.pdf"));
         fs::write(&path, export(&spec, Format::Pdf).unwrap().bytes).unwrap();
         let ppm = painted(&path, 1);
-        let by_poppler = Picture::of_ppm(&ppm);
+        let by_poppler = Picture::from_ppm(&ppm);
         let ours = Pixmap::decode_png(&export(&spec, Format::Png).unwrap().bytes).unwrap();
-        let ours = Picture::of_pixmap(&ours);
+        let ours = Picture::from_pixmap(&ours);
         assert!(by_poppler.width.abs_diff(ours.width) <= 1, "{name}");
         assert!(by_poppler.height.abs_diff(ours.height) <= 1, "{name}");
         let share = difference(&by_poppler, &ours);

@@ -54,12 +54,12 @@ fn ask_within<T: Send + 'static>(
         // What lies below a place that does not answer does not answer either.
         let overdue = lock(&OVERDUE_PLACES);
         if place.ancestors().any(|above| overdue.contains_key(above)) {
-            return Err(no_answer(limit));
+            return Err(no_answer_error(limit));
         }
     }
     if OPEN_QUESTIONS.fetch_add(1, Ordering::Relaxed) >= MOST_OPEN {
         OPEN_QUESTIONS.fetch_sub(1, Ordering::Relaxed);
-        return Err(no_answer(limit));
+        return Err(no_answer_error(limit));
     }
     let (answer, answered) = mpsc::sync_channel(1);
     let open = OpenQuestion { place: place.to_owned(), is_overdue: Arc::default() };
@@ -88,7 +88,7 @@ fn ask_within<T: Send + 'static>(
             }
             is_overdue.store(true, Ordering::Relaxed);
             *overdue.entry(place.to_owned()).or_default() += 1;
-            Err(no_answer(limit))
+            Err(no_answer_error(limit))
         }
     }
 }
@@ -114,7 +114,7 @@ impl Drop for OpenQuestion {
     }
 }
 
-fn no_answer(limit: Duration) -> io::Error {
+fn no_answer_error(limit: Duration) -> io::Error {
     let seconds = limit.as_secs_f64();
     io::Error::new(
         io::ErrorKind::TimedOut,

@@ -79,12 +79,12 @@ impl From<io::Error> for ReadError {
         match error.kind() {
             // A name below a file is as absent as a name that is not there.
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Missing,
-            io::ErrorKind::IsADirectory => not_a_file(),
+            io::ErrorKind::IsADirectory => not_a_file_error(),
             _ => Self::Io(error),
         }
     }
 }
 
-pub(super) fn not_a_file() -> ReadError {
+pub(super) fn not_a_file_error() -> ReadError {
     ReadError::malformed("file.special", "It is not a regular file")
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 
 use super::beneath::FolderHandle;
-use super::error::not_a_file;
+use super::error::not_a_file_error;
 use super::path::{MAX_DEPTH, depth, join};
 use super::tree_warnings::TreeWarnings;
 use super::{Entry, EntryKind, ReadError, Stamp};
@@ -181,7 +181,7 @@ impl Folder {
         let stat = fs::fstat(&handle).map_err(io::Error::from)?;
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Ok((File::from(handle), stat.st_size.cast_unsigned())),
-            _ => Err(not_a_file()),
+            _ => Err(not_a_file_error()),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::io::{self, BufReader, Read};
 use serde::de::{DeserializeOwned, Deserializer};
 use serde_json::error::Category;
 
-use super::tolerant::{Findings, MendedJson};
+use super::tolerant::{Findings, RepairedJson};
 use super::{ReadError, ShortTexts};
 
 /// Up to here the bytes are taken whole, which parses about three times faster; beyond, they stream.
@@ -109,14 +109,14 @@ pub(super) fn read_into(
         Ok(stream(io::Cursor::new(without_mark(&head).to_vec()), file, left, cap, beyond))
     };
     let findings = Findings::from_reader(again()?)?;
-    let mended = || -> Result<_, ReadError> {
-        Ok(BufReader::with_capacity(64 << 10, MendedJson::new(again()?, &findings)))
+    let repaired = || -> Result<_, ReadError> {
+        Ok(BufReader::with_capacity(64 << 10, RepairedJson::new(again()?, &findings)))
     };
     let error = if findings.is_empty() {
         strict
     } else {
         sink.restart();
-        match parse_stream(mended()?, sink) {
+        match parse_stream(repaired()?, sink) {
             Ok(()) => return Ok(findings),
             Err(error) => error,
         }
@@ -124,11 +124,11 @@ pub(super) fn read_into(
     // Only a parser that came to the end has seen with what the document ends; one that met something else may have stopped long
     // before, in a file of any size.
     if error.is_eof()
-        && let Some(known) = length_without_cut_number(mended()?)?
+        && let Some(known) = length_without_cut_number(repaired()?)?
     {
         sink.restart();
         // What is wrong with the file was found out above.
-        let _ = parse_stream(mended()?.take(known), sink);
+        let _ = parse_stream(repaired()?.take(known), sink);
     }
     Err(json_error(error, None))
 }
@@ -147,12 +147,12 @@ fn whole_text(text: &[u8], sink: &mut impl JsonSink) -> Result<Findings, ReadErr
         forget_cut_number(text, sink);
         return Err(json_error(strict, Some(text)));
     }
-    let mut mended = Vec::with_capacity(text.len());
-    MendedJson::new(text, &findings).read_to_end(&mut mended)?;
+    let mut repaired = Vec::with_capacity(text.len());
+    RepairedJson::new(text, &findings).read_to_end(&mut repaired)?;
     sink.restart();
-    if let Err(error) = parse_text(&mended, sink) {
-        forget_cut_number(&mended, sink);
-        return Err(json_error(error, Some(&mended)));
+    if let Err(error) = parse_text(&repaired, sink) {
+        forget_cut_number(&repaired, sink);
+        return Err(json_error(error, Some(&repaired)));
     }
     Ok(findings)
 }
@@ -208,9 +208,9 @@ pub fn strict_json(text: &[u8]) -> Option<Vec<u8>> {
     if findings.is_empty() {
         return (plain.len() < text.len()).then(|| plain.to_vec());
     }
-    let mut mended = Vec::with_capacity(plain.len());
-    MendedJson::new(plain, &findings).read_to_end(&mut mended).ok()?;
-    Some(mended)
+    let mut repaired = Vec::with_capacity(plain.len());
+    RepairedJson::new(plain, &findings).read_to_end(&mut repaired).ok()?;
+    Some(repaired)
 }
 
 /// How many values a JSON text has at most: one before each comma, and one in each list or object. What a reader makes of a

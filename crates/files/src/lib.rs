@@ -11,7 +11,7 @@ mod folder;
 mod json;
 mod path;
 mod short_texts;
-mod single;
+mod single_file;
 mod stamp;
 mod tolerant;
 mod tree_warnings;
@@ -32,7 +32,7 @@ pub use self::path::{MAX_DEPTH, file_name, join, parent};
 pub use self::short_texts::{ShortTexts, TEXT_LIMIT};
 pub use self::stamp::Stamp;
 pub use self::tolerant::BEYOND_64_BITS;
-pub use self::tree_warnings::MetWarnings;
+pub use self::tree_warnings::CollectedWarnings;
 pub use self::zip::ZipLimits;
 pub use self::zip_writer::{PackedEntry, Packer, ZipWriter};
 
@@ -89,8 +89,8 @@ pub struct Tree {
 enum Inner {
     Folder(folder::Folder),
     Zip(zip::Zip),
-    Single(single::SingleFile),
-    Table(single::SingleFile, Arc<Inner>),
+    Single(single_file::SingleFile),
+    Table(single_file::SingleFile, Arc<Inner>),
 }
 
 /// What can be read at any place.
@@ -153,7 +153,7 @@ impl Tree {
         } else if kind.is_file() {
             Inner::Zip(zip::Zip::open(File::open(&root)?, limits, &warnings)?)
         } else {
-            return Err(error::not_a_file());
+            return Err(error::not_a_file_error());
         };
         Ok(Self::from_inner(root, inner, warnings))
     }
@@ -162,9 +162,9 @@ impl Tree {
     /// part of the tree.
     ///
     /// Errors: [`ReadError::Missing`], `name.not_utf8`, or what the system says.
-    pub fn of_file(path: &Path) -> Result<Self, ReadError> {
+    pub fn from_file(path: &Path) -> Result<Self, ReadError> {
         let root = path.canonicalize()?;
-        let single = single::SingleFile::open(&root)?;
+        let single = single_file::SingleFile::open(&root)?;
         Ok(Self::from_inner(root, Inner::Single(single), Arc::default()))
     }
 
@@ -182,9 +182,9 @@ impl Tree {
     /// The same tree with one file of another place as all that is listed in it, to read what a program made of it. Paths
     /// that the file names lead into the tree.
     ///
-    /// Errors: as [`Tree::of_file`].
+    /// Errors: as [`Tree::from_file`].
     pub fn with_table(self, path: &Path) -> Result<Self, ReadError> {
-        let table = single::SingleFile::open(&path.canonicalize()?)?;
+        let table = single_file::SingleFile::open(&path.canonicalize()?)?;
         Ok(Self { inner: Arc::new(Inner::Table(table, Arc::clone(&self.inner))), listed: None, ..self })
     }
 
@@ -244,6 +244,12 @@ impl Tree {
         self.root.file_name().map_or_else(|| "/".to_owned(), |name| name.to_string_lossy().into_owned())
     }
 
+    /// The name of the folder, of a zip that of the folder that was zipped: what is named after it has the same name in both.
+    pub fn folder_name(&self) -> String {
+        let name = self.name();
+        if self.is_zip() { model::zipped_name(&name).to_owned() } else { name }
+    }
+
     /// Whether it is a zip.
     pub fn is_zip(&self) -> bool {
         matches!(*self.inner, Inner::Zip(_))
@@ -255,8 +261,8 @@ impl Tree {
     }
 
     /// What was wrong with the tree itself so far, as [`Tree::warnings`], to be held against that of another fork.
-    pub fn met_warnings(&self) -> MetWarnings {
-        self.warnings.met_warnings()
+    pub fn collected_warnings(&self) -> CollectedWarnings {
+        self.warnings.collected_warnings()
     }
 
     /// What was wrong with the tree itself so far: links, odd names, bombs. What lies in folders that nobody listed yet

@@ -48,6 +48,25 @@ fn both_ways_to_open_agree_and_neither_leaves_the_folder() {
     }
 }
 
+/// A task of Harbor in `x.ZIP` was called so, and one in a folder `x.zip` was called `x`.
+#[test]
+fn a_zip_has_the_name_of_the_folder_that_was_zipped() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut zip = ZipWriter::new(Vec::new());
+    zip.pack("task.toml", b"", &mut Packer::new(0)).unwrap();
+    let zip = zip.finish().unwrap();
+    for (name, folder_name) in [("a.zip", "a"), ("b.ZIP", "b"), (".zip", ".zip"), ("c.zip.zip", "c.zip")] {
+        let path = temp.path().join(name);
+        fs::write(&path, &zip).unwrap();
+        assert_eq!(Tree::open(&path).unwrap().folder_name(), folder_name, "{name}");
+    }
+    for name in ["x.zip", "x"] {
+        let path = temp.path().join(name);
+        fs::create_dir(&path).unwrap();
+        assert_eq!(Tree::open(&path).unwrap().folder_name(), name);
+    }
+}
+
 #[test]
 fn a_listing_that_is_kept_is_that_of_one_moment_and_its_warnings_are_those_of_the_tree() {
     let temp = tempfile::tempdir().unwrap();

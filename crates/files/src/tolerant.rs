@@ -6,7 +6,7 @@
 //! Python and JavaScript.
 //!
 //! Only a file that the strict parser refused comes here. It is looked through once ([`Findings::from_reader`]) and then parsed
-//! through [`MendedJson`]; both stream, so memory is bounded by the bounds below, whatever the file holds.
+//! through [`RepairedJson`]; both stream, so memory is bounded by the bounds below, whatever the file holds.
 
 mod bytes;
 mod findings;
@@ -15,7 +15,7 @@ mod members;
 use std::io::{self, Read};
 use std::ops::Range;
 
-use self::bytes::Mender;
+use self::bytes::JsonRepairer;
 pub use self::findings::BEYOND_64_BITS;
 pub(super) use self::findings::Findings;
 use self::members::Members;
@@ -25,34 +25,34 @@ const PIECE: usize = 16 << 10;
 impl Findings {
     /// Looks a file through, up to what no parser takes anyway: a file full of harm is not looked at to its end.
     pub(super) fn from_reader(mut reader: impl Read) -> io::Result<Self> {
-        let (mut mender, mut members) = (Mender::default(), Members::default());
+        let (mut repairer, mut members) = (JsonRepairer::default(), Members::default());
         let (mut piece, mut out) = (vec![0; PIECE], Vec::new());
         loop {
             let got = reader.read(&mut piece)?;
-            if got == 0 || mender.is_lost {
+            if got == 0 || repairer.is_lost {
                 break;
             }
             for byte in &piece[..got] {
-                mender.take(*byte, &mut out);
+                repairer.take(*byte, &mut out);
                 members.take(*byte);
             }
             out.clear();
         }
-        mender.end(&mut out);
+        repairer.end(&mut out);
         let (repeated, superseded) = members.superseded_ranges();
-        Ok(Self { repeated, superseded, ..mender.found })
+        Ok(Self { repeated, superseded, ..repairer.found })
     }
 }
 
 /// Passes a file on as strict JSON, by what was found in it.
 #[derive(Debug)]
-pub(super) struct MendedJson<'a, R> {
+pub(super) struct RepairedJson<'a, R> {
     inner: R,
     /// Bytes of `inner` that were read.
     position: u64,
     /// What is still to be left out.
     superseded: &'a [Range<u64>],
-    mender: Mender,
+    repairer: JsonRepairer,
     piece: Vec<u8>,
     out: Vec<u8>,
     /// Bytes of `out` that were passed on.
@@ -60,14 +60,14 @@ pub(super) struct MendedJson<'a, R> {
     ended: bool,
 }
 
-impl<'a, R: Read> MendedJson<'a, R> {
+impl<'a, R: Read> RepairedJson<'a, R> {
     /// Reads from `inner` the same bytes in which `findings` were made.
     pub(super) fn new(inner: R, findings: &'a Findings) -> Self {
         Self {
             inner,
             position: 0,
             superseded: &findings.superseded,
-            mender: Mender::default(),
+            repairer: JsonRepairer::default(),
             piece: vec![0; PIECE],
             out: Vec::new(),
             given: 0,
@@ -83,7 +83,7 @@ impl<'a, R: Read> MendedJson<'a, R> {
     }
 }
 
-impl<R: Read> Read for MendedJson<'_, R> {
+impl<R: Read> Read for RepairedJson<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.given == self.out.len() && !self.ended {
             self.out.clear();
@@ -92,12 +92,12 @@ impl<R: Read> Read for MendedJson<'_, R> {
             for index in 0..got {
                 let byte = self.piece[index];
                 if !self.is_left_out() {
-                    self.mender.take(byte, &mut self.out);
+                    self.repairer.take(byte, &mut self.out);
                 }
                 self.position += 1;
             }
             if got == 0 {
-                self.mender.end(&mut self.out);
+                self.repairer.end(&mut self.out);
                 self.ended = true;
             }
         }

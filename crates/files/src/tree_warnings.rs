@@ -12,11 +12,11 @@ const MOST_WARNINGS: usize = 5_000;
 const MOST_COUNTED: usize = 100_000;
 
 #[derive(Debug, Default)]
-pub(super) struct TreeWarnings(Mutex<MetWarnings>);
+pub(super) struct TreeWarnings(Mutex<CollectedWarnings>);
 
 /// The warnings that a tree met: the first 5,000 by path, and how many there are beside them, up to 100,000.
 #[derive(Debug, Clone, Default)]
-pub struct MetWarnings {
+pub struct CollectedWarnings {
     /// A set, because folders are listed more than once, and sorted, because several threads list.
     listed: BTreeSet<Warning>,
     /// The severity of each further one, by a hash of the warning.
@@ -29,7 +29,7 @@ fn hash(warning: &Warning) -> u64 {
     hasher.finish()
 }
 
-impl MetWarnings {
+impl CollectedWarnings {
     fn add(&mut self, warning: Warning) {
         if self.contains(&warning) {
             return;
@@ -72,13 +72,13 @@ impl TreeWarnings {
         model::lock(&self.0).add(warning);
     }
 
-    pub(super) fn met_warnings(&self) -> MetWarnings {
+    pub(super) fn collected_warnings(&self) -> CollectedWarnings {
         model::lock(&self.0).clone()
     }
 
     /// The listed ones; where there are more, the last one stands for them.
     pub(super) fn all(&self) -> Vec<Warning> {
-        let (mut all, beyond) = self.met_warnings().without(&MetWarnings::default());
+        let (mut all, beyond) = self.collected_warnings().without(&CollectedWarnings::default());
         all.extend(Warning::not_listed(beyond));
         all
     }
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_warnings_the_first_by_path_are_listed_and_the_others_counted() {
+    fn the_first_of_too_many_warnings_by_path_are_listed_and_the_others_counted() {
         let met = |order: &mut dyn Iterator<Item = usize>| {
             let warnings = TreeWarnings::default();
             for number in order {
@@ -106,13 +106,13 @@ mod tests {
         };
         let count = MOST_WARNINGS + 10;
         let (forward, backward) = (met(&mut (0..count)), met(&mut (0..count).rev()));
-        let (listed, beyond) = forward.met_warnings().without(&MetWarnings::default());
+        let (listed, beyond) = forward.collected_warnings().without(&CollectedWarnings::default());
         assert_eq!((listed.len(), listed.last()), (MOST_WARNINGS, Some(&link(MOST_WARNINGS - 1))));
         assert_eq!(beyond, WarningCounts { notes: 10, repairs: 0, warnings: 1 });
-        assert_eq!(backward.met_warnings().without(&MetWarnings::default()), (listed, beyond));
+        assert_eq!(backward.collected_warnings().without(&CollectedWarnings::default()), (listed, beyond));
         assert_eq!(forward.all().last().map(|entry| entry.code.as_str()), Some("warnings.too_many"));
         // What another tree met of the same is nothing new.
-        let (new, beyond) = backward.met_warnings().without(&forward.met_warnings());
+        let (new, beyond) = backward.collected_warnings().without(&forward.collected_warnings());
         assert_eq!((new, beyond), (Vec::new(), WarningCounts::default()));
     }
 }

@@ -14,7 +14,7 @@ use rawzip::{
     ZipArchiveEntryWayfinder, ZipFileHeaderRecord,
 };
 
-use super::error::{Damage, not_a_file};
+use super::error::{Damage, not_a_file_error};
 use super::path::{MAX_DEPTH, clean, depth, file_name, parent};
 use super::tree_warnings::TreeWarnings;
 use super::{Entry, EntryKind, ReadError, Stamp};
@@ -69,16 +69,16 @@ impl Zip {
         // The list is gone through twice rather than kept: it may be longer than what is taken from it.
         let mut ranges = Vec::new();
         let mut list_begins = u64::MAX;
-        each_header(&archive, &mut buffer, limits, warnings, |number, header| {
+        for_each_header(&archive, &mut buffer, limits, warnings, |number, header| {
             list_begins = list_begins.min(header.central_directory_offset());
             if !header.is_dir() {
                 ranges.push((range(header), number));
             }
             ControlFlow::Continue(())
         });
-        let sharing = sharing_bytes(ranges);
+        let sharing = overlapping_entries(ranges);
         let mut index = Index::new(limits);
-        each_header(&archive, &mut buffer, limits, warnings, |number, header| {
+        for_each_header(&archive, &mut buffer, limits, warnings, |number, header| {
             let place = if sharing.binary_search(&number).is_ok() {
                 EntryPlace::Shared
             } else if header.is_dir() || range(header).1 <= list_begins {
@@ -114,7 +114,7 @@ impl Zip {
     /// The unpacked file and its stated size.
     pub(super) fn open_file(&self, path: &str) -> Result<(Box<dyn Read + Send>, u64), ReadError> {
         let Some(item) = self.item(path) else { return Err(ReadError::Missing) };
-        let Item::File(file) = *item else { return Err(not_a_file()) };
+        let Item::File(file) = *item else { return Err(not_a_file_error()) };
         let entry =
             self.archive.get_entry(file.way).map_err(|error| ReadError::Damaged(format!("{error}")))?;
         let (begin, end) = entry.compressed_data_range();
@@ -214,7 +214,7 @@ impl Index {
     }
 
     fn put(&mut self, header: &ZipFileHeaderRecord<'_>, place: EntryPlace, warnings: &TreeWarnings) {
-        let Some(path) = good_name(header, warnings).filter(|path| !path.is_empty()) else { return };
+        let Some(path) = checked_path(header, warnings).filter(|path| !path.is_empty()) else { return };
         let item = match self.check(header, place) {
             Ok(item) => item,
             Err((code, reason)) => {
@@ -327,7 +327,7 @@ impl Index {
 }
 
 /// Goes through the list of contents up to the limit, or to where it or the visitor breaks off, which is noted.
-fn each_header(
+fn for_each_header(
     archive: &ZipArchive<FileReader>,
     buffer: &mut [u8],
     limits: ZipLimits,
@@ -368,7 +368,7 @@ fn range(header: &ZipFileHeaderRecord<'_>) -> (u64, u64) {
 
 /// The numbers of entries that share bytes with an entry before them, sorted. Sharing is how a small zip unpacks to
 /// petabytes; no honest zip does it.
-fn sharing_bytes(mut ranges: Vec<((u64, u64), u64)>) -> Vec<u64> {
+fn overlapping_entries(mut ranges: Vec<((u64, u64), u64)>) -> Vec<u64> {
     ranges.sort_unstable_by_key(|((begin, _), number)| (*begin, *number));
     let mut reached = 0;
     let mut sharing: Vec<u64> = ranges
@@ -386,7 +386,7 @@ fn sharing_bytes(mut ranges: Vec<((u64, u64), u64)>) -> Vec<u64> {
 }
 
 /// The entry's path in its one spelling; a note if it is not a path inside the zip.
-fn good_name(header: &ZipFileHeaderRecord<'_>, warnings: &TreeWarnings) -> Option<String> {
+fn checked_path(header: &ZipFileHeaderRecord<'_>, warnings: &TreeWarnings) -> Option<String> {
     const MAX_BYTES: usize = 4096;
     let raw = header.file_path();
     let raw: &[u8] = raw.as_ref();

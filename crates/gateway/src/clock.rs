@@ -4,5 +4,5 @@ use std::time::SystemTime;
 
 /// Now, RFC 3339 in UTC with milliseconds.
 pub fn now() -> String {
-    model::moment::to_the_millisecond(SystemTime::now())
+    model::timestamp::to_the_millisecond(SystemTime::now())
 }

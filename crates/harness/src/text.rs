@@ -77,7 +77,7 @@ pub(crate) fn last_lines(text: &str, lines: usize) -> String {
 
 /// Milliseconds since 1970 as RFC 3339 in UTC; `None` before 1970 and at the end of the year 9999.
 pub(crate) fn time_of_millis(millis: i64) -> Option<String> {
-    (millis >= 0).then(|| model::moment::from_milliseconds(millis))?
+    (millis >= 0).then(|| model::timestamp::from_milliseconds(millis))?
 }
 
 #[cfg(test)]

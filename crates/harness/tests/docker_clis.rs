@@ -25,7 +25,7 @@ use model::EndReason as R;
 use scenario::Seed;
 use scenario::change::{Change, apply, next_turn};
 use scenario::ir::Schema;
-use scenario::sample::{Programmatic, Sampler as _};
+use scenario::sample::{ProgrammaticSampler, Sampler as _};
 
 const ID: &str = "0f0e0d0c-0b0a-4908-8706-050403020100";
 const OWNER: u32 = 1000;
@@ -36,10 +36,10 @@ type Turns = Arc<Vec<(Arc<Schema>, Vec<Change>)>>;
 
 fn turns(count: usize) -> Turns {
     let seed = Seed { base: 3, scenario: 0 };
-    let mut turns = vec![(Arc::new(Programmatic.first(seed).unwrap().made), Vec::new())];
+    let mut turns = vec![(Arc::new(ProgrammaticSampler.first(seed).unwrap().made), Vec::new())];
     while turns.len() < count {
         let before = Arc::clone(&turns[turns.len() - 1].0);
-        let changes = Programmatic.turn(seed, &before, 3).unwrap().made.changes;
+        let changes = ProgrammaticSampler.turn(seed, &before, 3).unwrap().made.changes;
         let schema =
             changes.iter().fold(next_turn(&before), |schema, change| apply(&schema, change).unwrap());
         turns.push((Arc::new(schema), changes));

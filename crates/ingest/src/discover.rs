@@ -174,12 +174,12 @@ pub(crate) fn search(
                 break;
             }
             search.seen.folders += 1;
-            let (below, files) = search.look(&folder);
+            let (subfolders, files) = search.look(&folder);
             if extent == Extent::FirstPlace && !search.found.places.is_empty() {
                 return Ok(search.found);
             }
-            only_a_wrapper &= files == 0 && below.len() == 1;
-            next.extend(below);
+            only_a_wrapper &= files == 0 && subfolders.len() == 1;
+            next.extend(subfolders);
         }
         if !only_a_wrapper {
             if levels_left == 0 {
@@ -204,38 +204,38 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Asks all formats about a folder. Gives the folders to look into next, and the number of its files.
-    fn look(&mut self, at: &str) -> (Vec<String>, u64) {
+    fn look(&mut self, folder: &str) -> (Vec<String>, u64) {
         // Every format looks at the names in the folder.
-        let tree = self.tree.with_listing(at);
-        let recognized = self.find_format(&tree, at);
+        let tree = self.tree.with_listing(folder);
+        let recognized = self.find_format(&tree, folder);
         let search_below = recognized.is_none_or(Format::search_below);
         if let Some(format) = recognized {
-            self.found.places.push(Place { folder: at.to_owned(), format });
+            self.found.places.push(Place { folder: folder.to_owned(), format });
         }
-        let mut below = Vec::new();
+        let mut subfolders = Vec::new();
         let mut files = 0;
-        for entry in tree.list(at) {
+        for entry in tree.list(folder) {
             if !entry.is_folder() {
                 files += 1;
             } else if search_below && !is_noise(&entry.name) {
-                below.push(join(at, &entry.name));
+                subfolders.push(join(folder, &entry.name));
             }
         }
         self.seen.files += files;
-        (below, files)
+        (subfolders, files)
     }
 
-    fn find_format(&mut self, tree: &Tree, at: &str) -> Option<&'static dyn Format> {
+    fn find_format(&mut self, tree: &Tree, folder: &str) -> Option<&'static dyn Format> {
         for (format, best) in self.formats.iter().zip(&mut self.best) {
-            match catch_unwind(AssertUnwindSafe(|| format.sniff(tree, at))) {
+            match catch_unwind(AssertUnwindSafe(|| format.sniff(tree, folder))) {
                 Ok(Sniff::Recognized) => return Some(*format),
                 Ok(Sniff::Not { found, closeness }) => {
                     if closeness > best.0 {
-                        *best = (closeness, at.to_owned(), found);
+                        *best = (closeness, folder.to_owned(), found);
                     }
                 }
                 Err(_) => self.found.warnings.push(Warning::skipped(
-                    at,
+                    folder,
                     "reader.failed",
                     format!(
                         "Stamina Lab's own reader for “{}” failed here, which is a fault in Stamina Lab. \
@@ -280,9 +280,9 @@ impl Search<'_> {
             }
             return Ok(self.found);
         }
-        let place = |at: &str| if at.is_empty() { String::new() } else { format!(", in {at}/") };
-        for (format, (closeness, at, found)) in self.formats.iter().zip(&self.best) {
-            let found = if *closeness == 0 { "none".to_owned() } else { format!("{found}{}", place(at)) };
+        let place = |folder: &str| if folder.is_empty() { String::new() } else { format!(", in {folder}/") };
+        for (format, (closeness, folder, found)) in self.formats.iter().zip(&self.best) {
+            let found = if *closeness == 0 { "none".to_owned() } else { format!("{found}{}", place(folder)) };
             let lookup = Lookup { format: format.name(), looked_for: format.looked_for(), found };
             self.seen.formats.push(lookup);
         }
@@ -290,14 +290,14 @@ impl Search<'_> {
         self.seen.tables =
             catch_unwind(AssertUnwindSafe(|| table::incomplete_tables(self.tree))).unwrap_or_default();
         let closest = self.formats.iter().zip(&self.best).rev().max_by_key(|(_, (closeness, ..))| *closeness);
-        if let Some((format, (closeness, at, found))) = closest
+        if let Some((format, (closeness, folder, found))) = closest
             && *closeness > 0
             && self.seen.found.is_empty()
         {
-            let subject = if at.is_empty() { "It".to_owned() } else { format!("“{at}”") };
+            let subject = if folder.is_empty() { "It".to_owned() } else { format!("“{folder}”") };
             self.seen.closest = Some(Box::new(ClosestFolder {
                 sentence: format!("{subject} comes closest to the format “{}”: {found}.", format.name()),
-                folder: at.clone(),
+                folder: folder.clone(),
             }));
         }
         Err(self.seen)

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use model::{Artifact, Episode, Run, Transcript, Warning, WarningCounts};
 
 use files::{ReadError, Tree};
-use store::NotKept;
+use store::OmittedCounts;
 
 use crate::readers::json::Node;
 
@@ -20,7 +20,7 @@ pub struct Report {
     /// Files parsed.
     pub files_read: u64,
     /// Further warnings, and episodes for which there is no room in memory, by run.
-    pub not_kept: NotKept,
+    pub not_kept: OmittedCounts,
 }
 
 impl Report {
@@ -43,19 +43,19 @@ impl Report {
     /// Adds what the survey of a place said. What is not listed of it is counted with the place.
     pub fn add_survey(&mut self, survey: Self, place: &str) {
         self.files_read += survey.files_read;
-        let mut beyond = WarningCounts::default();
+        let mut excess_counts = WarningCounts::default();
         for warning in survey.warnings {
             if self.warnings.len() < MOST_WARNINGS {
                 self.warnings.push(warning);
             } else {
-                beyond.add(&warning.code);
+                excess_counts.add(&warning.code);
             }
         }
         for counts in survey.not_kept.warnings.into_values() {
-            beyond += counts;
+            excess_counts += counts;
         }
-        if beyond.total() > 0 {
-            *self.not_kept.warnings.entry(Some(place.to_owned())).or_default() += beyond;
+        if excess_counts.total() > 0 {
+            *self.not_kept.warnings.entry(Some(place.to_owned())).or_default() += excess_counts;
         }
     }
 
@@ -142,9 +142,9 @@ impl PlannedScenario {
     /// Counts names, in the order in which they first come.
     pub(crate) fn count(names: impl IntoIterator<Item = String>) -> Vec<Self> {
         let mut planned: Vec<Self> = Vec::new();
-        let mut at: HashMap<String, usize> = HashMap::new();
+        let mut index_by_key: HashMap<String, usize> = HashMap::new();
         for name in names {
-            let index = *at.entry(name.clone()).or_insert_with(|| {
+            let index = *index_by_key.entry(name.clone()).or_insert_with(|| {
                 planned.push(Self { scenario: name, episodes: 0 });
                 planned.len() - 1
             });
@@ -171,7 +171,7 @@ pub trait PartReader: Send + Sync {
 
 /// A format of results on disk.
 ///
-/// `at` is the folder inside the tree where the format begins (`""` = the tree's root). All paths in what is returned
+/// `folder` is the folder inside the tree where the format begins (`""` = the tree's root). All paths in what is returned
 /// (artifacts, warnings) are relative to the *tree*, with `/`.
 pub trait Format: Send + Sync {
     /// Stable word in the store and in JSON.
@@ -180,8 +180,8 @@ pub trait Format: Send + Sync {
     fn name(&self) -> &'static str;
     /// What [`Format::sniff`] looks for, as the "not recognized" page says it.
     fn looked_for(&self) -> &'static str;
-    /// Whether the folder `at` is of this format. Reads names and, at most, a small file or two.
-    fn sniff(&self, tree: &Tree, at: &str) -> Sniff;
+    /// Whether `folder` is of this format. Reads names and, at most, a small file or two.
+    fn sniff(&self, tree: &Tree, folder: &str) -> Sniff;
     /// Whether folders below a recognized place are still searched for other places (default: no).
     fn search_below(&self) -> bool {
         false
@@ -193,13 +193,13 @@ pub trait Format: Send + Sync {
         false
     }
     /// What is there. Must be quick: it runs at every re-opening.
-    fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey;
+    fn survey(&self, tree: &Tree, folder: &str, report: &mut Report) -> Survey;
     /// What reads the parts of the place. What all parts share is read here, once, so that reading a place takes a time
     /// that grows with its size and not with its square.
-    fn reader(&self, tree: &Tree, at: &str) -> Box<dyn PartReader>;
+    fn reader(&self, tree: &Tree, folder: &str) -> Box<dyn PartReader>;
     /// Reads one part alone.
-    fn read(&self, tree: &Tree, at: &str, part: &Part, report: &mut Report) -> Vec<Reading> {
-        self.reader(tree, at).read(tree, part, report)
+    fn read(&self, tree: &Tree, folder: &str, part: &Part, report: &mut Report) -> Vec<Reading> {
+        self.reader(tree, folder).read(tree, part, report)
     }
     /// How often each scenario was to be played in a run ([`Run::key`]) of the place, where the source names them. Reads
     /// small files only. `None` = nothing names them.

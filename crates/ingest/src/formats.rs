@@ -36,13 +36,13 @@ mod tests {
         let known: BTreeSet<&str> = all().iter().map(|format| format.name()).collect();
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
         let page = std::fs::read_to_string(root.join("ui/src/open/formats.ts")).unwrap();
-        let of_page: BTreeSet<&str> =
+        let page_ids: BTreeSet<&str> =
             page.split(" format: \"").skip(1).filter_map(|row| row.split('"').next()).collect();
-        assert_eq!(of_page, known);
+        assert_eq!(page_ids, known);
         let documentation = std::fs::read_to_string(root.join("docs/formats.md")).unwrap();
         let rows = documentation.lines().skip_while(|line| !line.starts_with("| format |")).skip(2);
-        let of_documentation: BTreeSet<&str> =
+        let documented_ids: BTreeSet<&str> =
             rows.map_while(|row| row.strip_prefix("| [")?.split(']').next()).collect();
-        assert_eq!(of_documentation, known);
+        assert_eq!(documented_ids, known);
     }
 }

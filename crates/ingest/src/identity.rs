@@ -1,7 +1,7 @@
 //! What tells an episode from all others and is the same for its copies, wherever they lie.
 //!
-//! A source that gives its episodes ids has the last word ([`of_id`]). Where there is none it is made of the contents
-//! ([`of_contents`]): what was tried, what came of it, what it used and when. Only episodes that were measured closely have such
+//! A source that gives its episodes ids has the last word ([`from_id`]). Where there is none it is made of the contents
+//! ([`from_contents`]): what was tried, what came of it, what it used and when. Only episodes that were measured closely have such
 //! an identity: two that passed the same turns, even in the same minute, need not be the same.
 
 use std::borrow::Cow;
@@ -9,30 +9,30 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
 use files::Stamp;
-use model::{Attempt, Episode, Timing, Tokens, Verdict, Warning, moment};
+use model::{Attempt, Episode, Timing, Tokens, Verdict, Warning, timestamp};
 use store::REGRADED;
 
 use crate::format_trait::Report;
 use crate::readers::clock;
 
 /// The identity of an episode that its source gives an id, made of the parts that name it.
-pub fn of_id(parts: &[&str]) -> String {
+pub fn from_id(parts: &[&str]) -> String {
     let stamp = parts.iter().fold(Stamp::new(), |stamp, part| stamp.text(part)).finish();
     format!("id-{stamp:016x}")
 }
 
 /// The identity of a trial by the id of its result, for gradings of it in other jobs, which know it by that.
-pub fn of_result(id: &str) -> String {
+pub fn from_result_id(id: &str) -> String {
     format!("{REGRADED}{:016x}", Stamp::new().text("harbor").text(id).finish())
 }
 
 /// A time as it is written in UTC, where its text has an offset; any other text as it stands. A copy may have been written again in
 /// another zone.
-pub(crate) fn in_utc(time: &str) -> Cow<'_, str> {
+pub(crate) fn utc_text(time: &str) -> Cow<'_, str> {
     let with_z = || {
         let clock_end = 19 + time.get(19..)?.find(['+', '-'])?;
         let fraction = time.get(19..clock_end)?;
-        let seconds = moment::from_seconds(clock::micros(time)?.div_euclid(1_000_000))?;
+        let seconds = timestamp::from_seconds(clock::micros(time)?.div_euclid(1_000_000))?;
         Some(format!("{}{fraction}Z", seconds.trim_end_matches('Z')))
     };
     with_z().map_or(Cow::Borrowed(time), Cow::Owned)
@@ -48,19 +48,19 @@ pub fn is_own(text: &str) -> bool {
 }
 
 /// The identity of an episode that is published once for each name (of a model) and scenario, whatever was measured.
-pub fn of_published(name: &str, episode: &Episode) -> String {
+pub fn from_published_name(name: &str, episode: &Episode) -> String {
     format!("by-{:016x}", contents(repeat(Stamp::new().text(name), episode), episode).finish())
 }
 
 /// The identity of an episode by its contents; `None` where it was not measured so closely that no other could come out alike.
 ///
 /// Names of folders and files are no part of it, and neither is the repeat: a copy beside the original has another one.
-pub fn of_contents(episode: &Episode) -> Option<String> {
-    of_scenario_contents(&episode.scenario, episode)
+pub fn from_contents(episode: &Episode) -> Option<String> {
+    from_scenario_and_contents(&episode.scenario, episode)
 }
 
 /// The same with another name of the scenario, where copies have one in common and the episode's is that of a folder.
-pub fn of_scenario_contents(scenario: &str, episode: &Episode) -> Option<String> {
+pub fn from_scenario_and_contents(scenario: &str, episode: &Episode) -> Option<String> {
     is_close(episode).then(|| {
         let stamp = Stamp::new().text(scenario).number(1);
         format!("of-{:016x}", contents(stamp, episode).finish())
@@ -68,8 +68,8 @@ pub fn of_scenario_contents(scenario: &str, episode: &Episode) -> Option<String>
 }
 
 /// The same for an episode that was measured less closely: one of a run of another name may come out alike, and is another one.
-/// `None` where [`of_contents`] tells it, or no duration has a fraction of a second.
-pub fn of_run_and_contents(run: &str, episode: &Episode) -> Option<String> {
+/// `None` where [`from_contents`] tells it, or no duration has a fraction of a second.
+pub fn from_run_and_contents(run: &str, episode: &Episode) -> Option<String> {
     let is_of_run = !is_close(episode) && !parts_of_seconds(episode).is_empty();
     // Repeats may come out alike.
     let stamp = repeat(Stamp::new().text("run").text(run), episode);
@@ -79,7 +79,7 @@ pub fn of_run_and_contents(run: &str, episode: &Episode) -> Option<String> {
 /// The identity of an episode of a `scenario` by how it began, for sources that write while they play: a copy that was made
 /// meanwhile is the same episode as the finished one. `None` where the first attempt has not ended, or was not measured so
 /// closely that no other could come out alike.
-pub fn of_beginning(scenario: &str, episode: &Episode) -> Option<String> {
+pub fn from_beginning(scenario: &str, episode: &Episode) -> Option<String> {
     let (turn, attempt) = episode.turns.iter().find_map(|turn| Some((turn, turn.attempts.first()?)))?;
     if attempt.verdict == Verdict::Unfinished {
         return None;
@@ -89,19 +89,20 @@ pub fn of_beginning(scenario: &str, episode: &Episode) -> Option<String> {
     let whole = episode.timing.started_at.as_ref().filter(|_| own.iter().all(|time| time.is_none()));
     let mut times = own.into_iter().flatten().chain(whole).peekable();
     let is_timed = times.peek().is_some();
-    let is_close = times.any(|time| has_fraction(time)) || is_timed && used_by(attempt.tokens) >= MANY_TOKENS;
+    let is_close =
+        times.any(|time| has_fraction(time)) || is_timed && token_sum(attempt.tokens) >= MANY_TOKENS;
     if !is_close {
         return None;
     }
     let stamp = Stamp::new().text("begins").text(scenario).number(episode.repeat.into());
-    let stamp = stamp.text(&in_utc(whole.map_or("", String::as_str))).number(turn.number.into());
+    let stamp = stamp.text(&utc_text(whole.map_or("", String::as_str))).number(turn.number.into());
     Some(format!("of-{:016x}", self::attempt(stamp, attempt).finish()))
 }
 
 /// Leaves out of what is read together all that has the identity of another one, with a warning. `identity` gives the run,
 /// too: copies in two runs stay (the store tells which of them counts). The first counts, unless it `is_snapshot` (was copied
 /// before it had a result that can be read) and another one is none.
-pub(crate) fn once_each<T>(
+pub(crate) fn remove_copies<T>(
     items: &mut Vec<T>,
     identity: impl Fn(&T) -> Option<(String, String)>,
     is_snapshot: impl Fn(&T) -> bool,
@@ -157,8 +158,8 @@ const MANY_TOKENS: u64 = 1_000;
 const MANY_DURATIONS: usize = 3;
 
 fn timings(episode: &Episode) -> impl Iterator<Item = &Timing> {
-    let of_attempts = episode.turns.iter().flat_map(|turn| &turn.attempts).map(|attempt| &attempt.timing);
-    std::iter::once(&episode.timing).chain(of_attempts)
+    let attempt_values = episode.turns.iter().flat_map(|turn| &turn.attempts).map(|attempt| &attempt.timing);
+    std::iter::once(&episode.timing).chain(attempt_values)
 }
 
 /// Whether a time is more exact than a second.
@@ -173,7 +174,7 @@ fn has_fraction(time: &str) -> bool {
 fn is_close(episode: &Episode) -> bool {
     let is_exact_time = |time: &Option<String>| time.as_deref().is_some_and(has_fraction);
     let parts = parts_of_seconds(episode);
-    let counts = [is_timed(episode), !parts.is_empty(), used(episode) >= MANY_TOKENS];
+    let counts = [is_timed(episode), !parts.is_empty(), token_count(episode) >= MANY_TOKENS];
     timings(episode).any(|timing| is_exact_time(&timing.started_at) || is_exact_time(&timing.finished_at))
         || parts.len() >= MANY_DURATIONS
         || parts.iter().any(|seconds| is_unrounded(f64::from_bits(*seconds)))
@@ -197,12 +198,12 @@ fn is_timed(episode: &Episode) -> bool {
 }
 
 /// Input and output tokens.
-fn used(episode: &Episode) -> u64 {
-    let of_attempts = episode.turns.iter().flat_map(|turn| &turn.attempts).map(|attempt| attempt.tokens);
-    used_by(of_attempts.fold(episode.tokens.unwrap_or_default(), Tokens::plus))
+fn token_count(episode: &Episode) -> u64 {
+    let attempt_values = episode.turns.iter().flat_map(|turn| &turn.attempts).map(|attempt| attempt.tokens);
+    token_sum(attempt_values.fold(episode.tokens.unwrap_or_default(), Tokens::plus))
 }
 
-fn used_by(tokens: Tokens) -> u64 {
+fn token_sum(tokens: Tokens) -> u64 {
     tokens.input.unwrap_or(0).saturating_add(tokens.output.unwrap_or(0))
 }
 
@@ -215,7 +216,7 @@ fn contents(stamp: Stamp, episode: &Episode) -> Stamp {
         || episode.turns.iter().flat_map(|turn| turn.attempts.iter().map(move |a| (turn.number, a)));
     let mut stamp = timing(stamp, &episode.timing);
     stamp = tokens(stamp, episode.tokens.unwrap_or_default());
-    stamp = real(stamp, episode.cost_usd);
+    stamp = add_number(stamp, episode.cost_usd);
     stamp = pair(stamp, episode.exception.as_ref());
     for (turn, attempt) in attempts() {
         stamp = self::attempt(stamp.number(turn.into()), attempt);
@@ -226,9 +227,9 @@ fn contents(stamp: Stamp, episode: &Episode) -> Stamp {
 fn attempt(mut stamp: Stamp, attempt: &Attempt) -> Stamp {
     stamp = stamp.number(attempt.number.into()).text(attempt.verdict.as_str());
     for count in [attempt.passed, attempt.total, attempt.tool_calls, attempt.steps] {
-        stamp = whole(stamp, count.map(u64::from));
+        stamp = add_count(stamp, count.map(u64::from));
     }
-    stamp = real(real(stamp, attempt.reward), attempt.cost_usd);
+    stamp = add_number(add_number(stamp, attempt.reward), attempt.cost_usd);
     stamp = timing(tokens(stamp, attempt.tokens), &attempt.timing);
     stamp = pair(stamp, attempt.exception.as_ref());
     for test in attempt.tests.iter().filter(|test| test.is_failing()) {
@@ -238,25 +239,26 @@ fn attempt(mut stamp: Stamp, attempt: &Attempt) -> Stamp {
 }
 
 fn timing(stamp: Stamp, timing: &Timing) -> Stamp {
-    let text = |stamp: Stamp, text: &Option<String>| stamp.text(&in_utc(text.as_deref().unwrap_or_default()));
+    let text =
+        |stamp: Stamp, text: &Option<String>| stamp.text(&utc_text(text.as_deref().unwrap_or_default()));
     let stamp = text(text(stamp, &timing.started_at), &timing.finished_at);
-    real(real(stamp, timing.agent_seconds), timing.test_seconds)
+    add_number(add_number(stamp, timing.agent_seconds), timing.test_seconds)
 }
 
 fn tokens(stamp: Stamp, tokens: Tokens) -> Stamp {
-    whole(whole(whole(stamp, tokens.input), tokens.cached), tokens.output)
+    add_count(add_count(add_count(stamp, tokens.input), tokens.cached), tokens.output)
 }
 
 /// Unknown is another thing than every number.
-const fn whole(stamp: Stamp, number: Option<u64>) -> Stamp {
+const fn add_count(stamp: Stamp, number: Option<u64>) -> Stamp {
     match number {
         None => stamp.number(0),
         Some(number) => stamp.number(1).number(number),
     }
 }
 
-fn real(stamp: Stamp, number: Option<f64>) -> Stamp {
-    whole(stamp, number.map(f64::to_bits))
+fn add_number(stamp: Stamp, number: Option<f64>) -> Stamp {
+    add_count(stamp, number.map(f64::to_bits))
 }
 
 fn pair(stamp: Stamp, pair: Option<&(String, String)>) -> Stamp {
@@ -282,12 +284,15 @@ mod tests {
 
     #[test]
     fn copies_are_alike_and_nothing_else_is() {
-        let at = |key: &str, time: &str| episode(key, Some(time), Some(1));
-        let one = at("a", "2026-01-01T10:00:00.250Z");
-        assert!(of_contents(&one).is_some());
-        assert_eq!(of_contents(&one), of_contents(&at("b", "2026-01-01T10:00:00.250Z")));
-        assert_ne!(of_contents(&one), of_contents(&at("a", "2026-01-01T10:00:00.251Z")));
-        assert_eq!(of_contents(&one), of_contents(&at("a", "2026-01-01T12:00:00.250+02:00")));
+        let episode_at = |key: &str, time: &str| episode(key, Some(time), Some(1));
+        let original = episode_at("a", "2026-01-01T10:00:00.250Z");
+        assert!(from_contents(&original).is_some());
+        assert_eq!(from_contents(&original), from_contents(&episode_at("b", "2026-01-01T10:00:00.250Z")));
+        assert_ne!(from_contents(&original), from_contents(&episode_at("a", "2026-01-01T10:00:00.251Z")));
+        assert_eq!(
+            from_contents(&original),
+            from_contents(&episode_at("a", "2026-01-01T12:00:00.250+02:00"))
+        );
         for (time, utc) in [
             ("2026-01-01T00:30:00.1234567+02:00", "2025-12-31T22:30:00.1234567Z"),
             ("2026-01-01T10:00:00-0330", "2026-01-01T13:30:00Z"),
@@ -297,16 +302,16 @@ mod tests {
             ("2026-02-30T10:00:00+02:00", "2026-02-30T10:00:00+02:00"),
             ("a time, such as 10:00 + 2", "a time, such as 10:00 + 2"),
         ] {
-            assert_eq!(in_utc(time), utc);
+            assert_eq!(utc_text(time), utc);
         }
-        let mut again = one.clone();
-        again.repeat = 2;
-        assert_eq!(of_contents(&one), of_contents(&again), "a copy is another repeat");
-        let mut more = one.clone();
-        more.turns[0].attempts[0].tokens.cached = Some(0);
-        assert_ne!(of_contents(&one), of_contents(&more), "0 is not unknown");
-        assert_ne!(of_id(&["a", "b"]), of_id(&["ab"]));
-        assert!(is_own(&of_id(&["a", "b"])) && is_own(&of_contents(&one).unwrap_or_default()));
+        let mut copy = original.clone();
+        copy.repeat = 2;
+        assert_eq!(from_contents(&original), from_contents(&copy), "a copy is another repeat");
+        let mut changed = original.clone();
+        changed.turns[0].attempts[0].tokens.cached = Some(0);
+        assert_ne!(from_contents(&original), from_contents(&changed), "0 is not unknown");
+        assert_ne!(from_id(&["a", "b"]), from_id(&["ab"]));
+        assert!(is_own(&from_id(&["a", "b"])) && is_own(&from_contents(&original).unwrap_or_default()));
         for foreign in ["1", "id-1", "id-00000000000000zz", "xx-0000000000000000", "id-00000000000000000"] {
             assert!(!is_own(foreign), "{foreign}");
         }
@@ -314,7 +319,7 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_closely_has_no_identity() {
-        let known = |started, input| of_contents(&episode("a", started, input)).is_some();
+        let known = |started, input| from_contents(&episode("a", started, input)).is_some();
         assert!(!known(None, Some(90_000)));
         assert!(!known(Some("2026-01-01T10:00:00Z"), Some(20)));
         assert!(!known(Some("2026-01-01T10:00:00.000Z"), None));
@@ -324,7 +329,7 @@ mod tests {
 
     #[test]
     fn one_rounded_duration_is_shared_by_many() {
-        let with = |durations: &[f64], started, input| {
+        let measured_episode = |durations: &[f64], started, input| {
             let mut episode = episode("a", started, input);
             let attempt = episode.turns[0].attempts[0].clone();
             episode.turns[0].attempts = durations
@@ -337,8 +342,9 @@ mod tests {
                 .collect();
             episode
         };
-        let is_known =
-            |durations: &[f64], started, input| of_contents(&with(durations, started, input)).is_some();
+        let is_known = |durations: &[f64], started, input| {
+            from_contents(&measured_episode(durations, started, input)).is_some()
+        };
         for (durations, known) in [
             (&[12.5][..], false),
             (&[60.125], false),
@@ -354,33 +360,37 @@ mod tests {
         assert!(is_known(&[12.5], None, Some(48_213)));
         assert!(!is_known(&[12.0], None, Some(48_213)));
         // It is the same only in a run of that name.
-        let rounded = with(&[12.5], None, None);
-        assert_eq!(of_run_and_contents("a", &rounded), of_run_and_contents("a", &rounded.clone()));
-        assert_ne!(of_run_and_contents("a", &rounded), of_run_and_contents("b", &rounded));
-        assert_eq!(of_run_and_contents("a", &with(&[12.0], None, None)), None);
-        assert_eq!(of_run_and_contents("a", &with(&[12.482_391], None, None)), None, "its contents tell it");
+        let rounded = measured_episode(&[12.5], None, None);
+        assert_eq!(from_run_and_contents("a", &rounded), from_run_and_contents("a", &rounded.clone()));
+        assert_ne!(from_run_and_contents("a", &rounded), from_run_and_contents("b", &rounded));
+        assert_eq!(from_run_and_contents("a", &measured_episode(&[12.0], None, None)), None);
+        assert_eq!(
+            from_run_and_contents("a", &measured_episode(&[12.482_391], None, None)),
+            None,
+            "its contents tell it"
+        );
     }
 
     #[test]
     fn how_an_episode_began_stays_the_same_while_it_goes_on() {
         let first = episode("a", Some("2026-01-01T10:00:00.250Z"), Some(1));
-        let mut more = first.clone();
+        let mut changed = first.clone();
         let mut turn = Turn::new(2);
         turn.attempts.push(Attempt::new(1, Verdict::Failed));
-        more.turns.push(turn);
-        more.timing.finished_at = Some("2026-01-01T11:00:00Z".to_owned());
-        assert!(of_beginning("s", &first).is_some());
-        assert_eq!(of_beginning("s", &first), of_beginning("s", &more));
-        assert_ne!(of_contents(&first), of_contents(&more));
+        changed.turns.push(turn);
+        changed.timing.finished_at = Some("2026-01-01T11:00:00Z".to_owned());
+        assert!(from_beginning("s", &first).is_some());
+        assert_eq!(from_beginning("s", &first), from_beginning("s", &changed));
+        assert_ne!(from_contents(&first), from_contents(&changed));
         let mut running = first.clone();
         running.turns[0].attempts[0].verdict = Verdict::Unfinished;
-        assert_eq!(of_beginning("s", &running), None);
+        assert_eq!(from_beginning("s", &running), None);
         // A second is shared by many; with as many tokens it is not.
-        assert_eq!(of_beginning("s", &episode("a", Some("2026-01-01T10:00:00Z"), Some(20))), None);
-        assert!(of_beginning("s", &episode("a", Some("2026-01-01T10:00:00Z"), Some(48_213))).is_some());
+        assert_eq!(from_beginning("s", &episode("a", Some("2026-01-01T10:00:00Z"), Some(20))), None);
+        assert!(from_beginning("s", &episode("a", Some("2026-01-01T10:00:00Z"), Some(48_213))).is_some());
         let mut whole = episode("a", None, None);
-        assert_eq!(of_beginning("s", &whole), None);
+        assert_eq!(from_beginning("s", &whole), None);
         whole.timing.started_at = Some("2026-01-01T10:00:00.5Z".to_owned());
-        assert!(of_beginning("s", &whole).is_some());
+        assert!(from_beginning("s", &whole).is_some());
     }
 }

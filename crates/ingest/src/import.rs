@@ -27,7 +27,7 @@ use crate::format_trait::{Format, Part, PartReader, Report, Survey};
 use crate::identity;
 use crate::readers::clock;
 use crate::unread::UnreadResults;
-use files::{MetWarnings, Stamp, Tree, join};
+use files::{CollectedWarnings, Stamp, Tree, join};
 
 /// Threads that survey places and read parts.
 const READERS: usize = 2;
@@ -119,8 +119,8 @@ pub fn import_found(
     let mut known = store.part_stamps(source)?;
     let mut report = Report { warnings: found.warnings, ..Report::default() };
     let (jobs, runs) = survey(tree, store, source, &found.places, &mut known, &mut report)?;
-    let met = tree.met_warnings();
-    let (warnings, further) = met.without(&MetWarnings::default());
+    let met = tree.collected_warnings();
+    let (warnings, further) = met.without(&CollectedWarnings::default());
     report.warn_all(warnings);
     report.count(further);
     store.put_survey(source, &report.warnings, &report.not_kept, report.files_read)?;
@@ -173,7 +173,7 @@ fn put_runs(store: &Store, source: SourceId, place: &Place, runs: &[Run]) -> Res
         let mut run = run.clone();
         if let Some(episodes) = times.get(&run.key) {
             let parts: Vec<_> =
-                episodes.iter().map(|(begin, end)| (begin.as_deref(), end.as_deref())).collect();
+                episodes.iter().map(|(start, end)| (start.as_deref(), end.as_deref())).collect();
             let own = (run.started_at.as_deref(), run.finished_at.as_deref());
             run.started_at = clock::earliest_begin(own, &parts).map(str::to_owned);
         }
@@ -213,7 +213,7 @@ fn survey<'a>(
     }
     let left_out = store.left_out(source)?;
     let by_place = surveys.iter().map(|(place, survey)| (place.folder.as_str(), survey.as_ref())).collect();
-    let stays_out = left_out::stays_out(&left_out, known, &by_place, stored_stamp);
+    let stays_out = left_out::copies_to_skip(&left_out, known, &by_place, stored_stamp);
     store.keep_left_out(source, &stays_out.runs)?;
     let unsurveyed: HashSet<&str> = surveys
         .iter()
@@ -221,7 +221,7 @@ fn survey<'a>(
         .map(|(place, _)| place.folder.as_str())
         .collect();
     let before = known.keys().chain(left_out.parts.keys());
-    keep.extend(before.filter(|(at, _)| unsurveyed.contains(at.as_str())).cloned());
+    keep.extend(before.filter(|(place_name, _)| unsurveyed.contains(place_name.as_str())).cloned());
     for (place, survey) in surveys {
         let Some(mut survey) = survey else { continue };
         survey.runs.retain(|run| !stays_out.runs.contains(&(place.folder.clone(), run.key.clone())));
@@ -263,13 +263,13 @@ fn survey_all(tree: &Tree, places: &[Place]) -> Vec<Option<(Survey, Report)>> {
 }
 
 /// The survey with the first of each key. A reader makes keys from names in the source, which repeat as they like.
-fn without_repetition(mut survey: Survey, at: &str, report: &mut Report) -> Survey {
+fn without_repetition(mut survey: Survey, folder: &str, report: &mut Report) -> Survey {
     let mut seen = HashSet::new();
     survey.runs.retain(|run| {
         let new = seen.insert(run.key.clone());
         if !new {
             let message = format!("A second run is called “{}”. It is left out.", run.key);
-            report.warn(Warning::skipped(at, "run.duplicate", message));
+            report.warn(Warning::skipped(folder, "run.duplicate", message));
         }
         new
     });
@@ -278,16 +278,16 @@ fn without_repetition(mut survey: Survey, at: &str, report: &mut Report) -> Surv
         let new = seen.insert(part.key.clone());
         if !new {
             let message = format!("A second part is called “{}”. It is left out.", part.key);
-            report.warn(Warning::skipped(at, "part.duplicate", message));
+            report.warn(Warning::skipped(folder, "part.duplicate", message));
         }
         new
     });
     survey
 }
 
-fn failed(format: &dyn Format, at: &str, consequence: &str) -> Warning {
+fn failed(format: &dyn Format, folder: &str, consequence: &str) -> Warning {
     Warning::skipped(
-        at,
+        folder,
         "reader.failed",
         format!(
             "Stamina Lab's own reader for “{}” failed here, which is a fault in Stamina Lab. {consequence}.",
@@ -302,7 +302,7 @@ fn read_all(
     store: &Store,
     source: SourceId,
     jobs: &[Job<'_>],
-    met: &MetWarnings,
+    met: &CollectedWarnings,
     progress: &dyn Fn(u32, u32),
     stop: &AtomicBool,
 ) -> Result<u32, StoreError> {
@@ -360,7 +360,7 @@ struct PlaceReader {
 }
 
 impl PlaceReaders {
-    fn of_place(&self, tree: &Tree, place: &Place) -> Arc<dyn PartReader> {
+    fn reader_for(&self, tree: &Tree, place: &Place) -> Arc<dyn PartReader> {
         let mut last = model::lock(&self.0);
         if let Some(kept) = &*last
             && (&kept.place.folder, kept.place.format.id()) == (&place.folder, place.format.id())
@@ -376,7 +376,7 @@ impl PlaceReaders {
 fn read_jobs(
     tree: &Tree,
     jobs: &[Job<'_>],
-    met: &MetWarnings,
+    met: &CollectedWarnings,
     (next, readers): (&AtomicUsize, &PlaceReaders),
     stop: &AtomicBool,
     sender: &SyncSender<PartReading>,
@@ -388,7 +388,7 @@ fn read_jobs(
         let tree = tree.fork();
         let read = catch_unwind(AssertUnwindSafe(|| {
             let mut report = Report::default();
-            let readings = readers.of_place(&tree, job.place).read(&tree, &job.part, &mut report);
+            let readings = readers.reader_for(&tree, job.place).read(&tree, &job.part, &mut report);
             (readings, report)
         }));
         let (readings, mut report) = read.unwrap_or_else(|_| {
@@ -397,33 +397,33 @@ fn read_jobs(
             report.warn(failed(job.place.format, &job.place.folder, &message));
             (Vec::new(), report)
         });
-        let (warnings, further) = tree.met_warnings().without(met);
+        let (warnings, further) = tree.collected_warnings().without(met);
         report.warn_all(warnings);
         report.count(further);
-        let mut beyond: Option<(String, u32)> = None;
+        let mut uncounted: Option<(String, u32)> = None;
         let mut is_said = report.warnings.iter().any(|warning| warning.code == CACHE_ADDED);
         let episodes = readings.into_iter().map(|reading| {
             let mut episode = reading.episode;
             // Every planned turn is a row of a page and a cell of a score, whether it was played or not.
             if let Some(planned) = episode.planned_turns.take_if(|planned| *planned > GRID_TURNS) {
-                beyond.get_or_insert_with(|| (episode.key.clone(), planned));
+                uncounted.get_or_insert_with(|| (episode.key.clone(), planned));
             }
             for attempt in episode.turns.iter_mut().flat_map(|turn| &mut turn.attempts) {
                 attempt.tokens = attempt.tokens.without_part_of_unknown();
             }
             episode.tokens = episode.tokens.map(Tokens::without_part_of_unknown);
             if !is_said {
-                is_said = say_added(job.place, &episode, &mut report);
+                is_said = warn_added_tokens(job.place, &episode, &mut report);
             }
             if episode.identity.is_none() {
-                episode.identity = identity::of_contents(&episode)
-                    .or_else(|| identity::of_run_and_contents(&reading.run, &episode));
+                episode.identity = identity::from_contents(&episode)
+                    .or_else(|| identity::from_run_and_contents(&reading.run, &episode));
             }
             (reading.run, episode)
         });
         let mut episodes: Vec<(String, Episode)> = episodes.collect();
         leave_out_copies(&job.place.folder, &mut episodes, &mut report);
-        if let Some((key, planned)) = beyond {
+        if let Some((key, planned)) = uncounted {
             let message = format!(
                 "The episode “{key}” plans {planned} turns, and at most {GRID_TURNS} are taken. How many it plans is unknown, here and \
                  in any other of this part that plans more."
@@ -438,7 +438,7 @@ fn read_jobs(
 
 /// Leaves out episodes of a run that are the same by their contents as an earlier one of their part. The store finds copies in
 /// other parts.
-fn leave_out_copies(at: &str, episodes: &mut Vec<(String, Episode)>, report: &mut Report) {
+fn leave_out_copies(folder: &str, episodes: &mut Vec<(String, Episode)>, report: &mut Report) {
     let mut seen: HashMap<(String, String), String> = HashMap::new();
     episodes.retain(|(run, episode)| {
         let Some(identity) = episode.identity.as_ref().filter(|identity| identity.starts_with("of-")) else {
@@ -446,7 +446,7 @@ fn leave_out_copies(at: &str, episodes: &mut Vec<(String, Episode)>, report: &mu
         };
         match seen.entry((run.clone(), identity.clone())) {
             Entry::Occupied(first) => {
-                report.warn(identity::copied(join(at, &episode.key), first.get()));
+                report.warn(identity::copied(join(folder, &episode.key), first.get()));
                 false
             }
             Entry::Vacant(entry) => {
@@ -458,9 +458,9 @@ fn leave_out_copies(at: &str, episodes: &mut Vec<(String, Episode)>, report: &mu
 }
 
 /// Says once of a part that cached tokens were added to the input, where its reader has not; whether this episode is a reason.
-fn say_added(place: &Place, episode: &Episode, report: &mut Report) -> bool {
-    let of_attempts = episode.turns.iter().flat_map(|turn| &turn.attempts);
-    let mut counts = of_attempts
+fn warn_added_tokens(place: &Place, episode: &Episode, report: &mut Report) -> bool {
+    let attempts = episode.turns.iter().flat_map(|turn| &turn.attempts);
+    let mut counts = attempts
         .map(|attempt| (attempt.tokens, attempt.cached_input))
         .chain(episode.tokens.map(|tokens| (tokens, episode.cached_input)))
         .filter(|(_, basis)| *basis == CachedInput::Added);

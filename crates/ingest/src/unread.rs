@@ -4,6 +4,7 @@
 //! names in a folder, the form of a JSON document, the first bytes of a file. How much is looked at is bounded, whatever
 //! the folder holds.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 mod form;
@@ -50,12 +51,12 @@ pub struct UnreadResults {
     /// How many files or folders were recognized among those that were looked at.
     pub count: usize,
     /// What to open instead.
-    pub instead: &'static str,
+    pub instead: Cow<'static, str>,
 }
 
 /// The kinds, as `docs/formats.md` lists them: the stable word, and what it is called.
 pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
-    table::KINDS.iter().map(|kind| (kind.id, kind.one))
+    table::KINDS.iter().map(|kind| (kind.id, kind.singular))
 }
 
 /// Whether a file begins as a zip that holds something.
@@ -128,9 +129,9 @@ struct Occurrence {
 impl Kind {
     fn unread_results(&self, seen: Occurrence) -> UnreadResults {
         let (name, not_read) = if seen.count == 1 {
-            (self.one.to_owned(), self.not_read.to_owned())
+            (self.singular.to_owned(), self.not_read.to_owned())
         } else {
-            (format!("{} {}", seen.count, self.many), plural(self.not_read))
+            (format!("{} {}", seen.count, self.plural), plural(self.not_read))
         };
         UnreadResults {
             kind: self.id,
@@ -138,7 +139,7 @@ impl Kind {
             not_read,
             path: seen.path,
             count: seen.count,
-            instead: self.open,
+            instead: self.open.into(),
         }
     }
 }
@@ -171,27 +172,27 @@ impl ResultSearch<'_> {
     }
 
     /// Looks at a folder and its files. Gives the folders below that are to be looked into.
-    fn folder(&mut self, at: &str) -> Vec<String> {
-        let entries = self.tree.list(at);
-        let of_folder = position(|sign| sign.is_of_folder(&entries));
-        if let Some(kind) = of_folder {
+    fn folder(&mut self, folder_path: &str) -> Vec<String> {
+        let entries = self.tree.list(folder_path);
+        let folder_kind = position(|sign| sign.is_of_folder(&entries));
+        if let Some(kind) = folder_kind {
             // All that lies in it is part of it.
-            self.take(kind, at);
+            self.take(kind, folder_path);
             return Vec::new();
         }
-        let files = entries.iter().filter(|entry| !entry.is_folder() && may_be(&entry.name));
+        let files = entries.iter().filter(|entry| !entry.is_folder() && may_be_results(&entry.name));
         for entry in files.take(FILES_OF_FOLDER) {
             if self.files_left == 0 || self.bytes_left == 0 {
                 break;
             }
             self.files_left -= 1;
-            let path = join(at, &entry.name);
+            let path = join(folder_path, &entry.name);
             if let Some(kind) = self.file(&path, entry) {
                 self.take(kind, &path);
             }
         }
-        let below = entries.iter().filter(|entry| entry.is_folder() && !is_noise(&entry.name));
-        below.map(|entry| join(at, &entry.name)).collect()
+        let subfolders = entries.iter().filter(|entry| entry.is_folder() && !is_noise(&entry.name));
+        subfolders.map(|entry| join(folder_path, &entry.name)).collect()
     }
 
     fn file(&mut self, path: &str, entry: &Entry) -> Option<usize> {
@@ -202,24 +203,24 @@ impl ResultSearch<'_> {
             Some(bytes)
         };
         let mut bytes = read(FIRST)?;
-        let is_json = Outline::of_beginning(&bytes).is_some();
+        let is_json = Outline::from_beginning(&bytes).is_some();
         if is_json && bytes.len() as u64 == FIRST {
             bytes = read(HEAD)?;
         }
-        let outline = Outline::of_beginning(&bytes);
+        let outline = Outline::from_beginning(&bytes);
         position(|sign| sign.is_of_file(&entry.name, &bytes, outline.as_ref()))
     }
 
-    fn take(&mut self, kind: usize, at: &str) {
+    fn take(&mut self, kind: usize, folder: &str) {
         match self.found.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, seen)) => seen.count += 1,
-            None => self.found.push((kind, Occurrence { path: at.to_owned(), count: 1 })),
+            None => self.found.push((kind, Occurrence { path: folder.to_owned(), count: 1 })),
         }
     }
 }
 
 /// Files that are surely something else: most of a folder of results is logs and code.
-fn may_be(name: &str) -> bool {
+fn may_be_results(name: &str) -> bool {
     const OTHER: [&str; 16] = [
         "txt", "log", "md", "py", "sh", "toml", "yaml", "yml", "csv", "png", "svg", "html", "cast", "patch",
         "diff", "rs",

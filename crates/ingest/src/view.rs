@@ -32,7 +32,7 @@ pub fn text_at(tree: &Tree, path: &str, pointer: &str) -> Result<String, ReadErr
     for key in pointer.split('/').skip(1) {
         let key = key.replace("~1", "/").replace("~0", "~");
         node = match node {
-            Node::List(items) => key.parse::<usize>().ok().and_then(|at| items.get(at)),
+            Node::List(items) => key.parse::<usize>().ok().and_then(|index| items.get(index)),
             map => map.get(&key),
         }
         .ok_or(ReadError::Missing)?;
@@ -44,9 +44,9 @@ pub fn text_at(tree: &Tree, path: &str, pointer: &str) -> Result<String, ReadErr
 
 /// How often each scenario was to be played in a run, by the format (its id) that found it at a place; `None` = nothing names
 /// them, or there are more than anybody plays.
-pub fn planned(tree: &Tree, format: &str, at: &str, run: &str) -> Option<Vec<PlannedScenario>> {
+pub fn planned(tree: &Tree, format: &str, folder: &str, run: &str) -> Option<Vec<PlannedScenario>> {
     let format = crate::formats::all().iter().find(|known| known.id() == format)?;
-    let planned = catch_unwind(AssertUnwindSafe(|| format.planned(tree, at, run))).ok().flatten()?;
+    let planned = catch_unwind(AssertUnwindSafe(|| format.planned(tree, folder, run))).ok().flatten()?;
     // Each is a line of a list.
     let all: u64 = planned.iter().map(|planned| u64::from(planned.episodes)).sum();
     (all <= MOST_PLANNED).then_some(planned)

@@ -1,7 +1,7 @@
 //! Noticing that a source changed.
 //!
-//! A watch is a bell, not a report: it says "look again", and [`import`](crate::import::import) finds out what changed.
-//! So nothing is queued here, however much happens; a flag is set, and after a short silence the bell rings.
+//! A watch notifies without saying what changed: [`import`](crate::import::import) looks again and finds that out.
+//! So nothing is queued here, however much happens: a flag is set, and the notification follows after a short silence.
 //! (`notify-debouncer-full` keeps every event of every path until then, also those that our own reading causes.)
 //!
 //! There are two ways to notice. The system tells of changes ([`Mode::Notified`]); or the source is looked at again every
@@ -24,7 +24,7 @@ use files::{Stamp, Tree, join};
 /// How quickly changes are noticed.
 #[derive(Debug, Clone, Copy)]
 struct Pace {
-    /// The bell rings when nothing happened for so long …
+    /// A notification follows when nothing happened for so long …
     silence: Duration,
     /// … or, if it never gets silent, so long after the first change.
     at_latest: Duration,
@@ -44,7 +44,7 @@ const PACE: Pace = Pace {
 /// How long [`watch`] waits until everything is watched.
 const PATIENCE: Duration = Duration::from_millis(250);
 /// Most new folders that are kept by name until they are watched.
-const MOST_CAME: usize = 10_000;
+const MOST_NEW_PATHS: usize = 10_000;
 /// Looking again may take this share of the time at most (one part in so many).
 const SHARE: u32 = 4;
 /// How long after an overflow of the system's queue the next one counts; doubled up to the second. Our own looking again
@@ -90,18 +90,18 @@ struct State {
     ready: bool,
     /// … but only after [`watch`] had returned.
     is_late: bool,
-    /// When the first change since the last bell came in, and the last one.
+    /// When the first change since the last notification came in, and the last one.
     pending: Option<(Instant, Instant)>,
-    /// The system lost events; when that rings.
+    /// The system lost events; when the notification of that is due.
     overflow: Option<Instant>,
-    /// The last such bell, and how long until the next.
-    overflow_rung: Option<(Instant, Duration)>,
+    /// The last such notification, and how long until the next.
+    last_overflow_notification: Option<(Instant, Duration)>,
     /// The system cannot watch all folders.
     exhausted: bool,
-    /// What came and may be folders, which are not watched yet; at most [`MOST_CAME`].
-    came: Vec<PathBuf>,
+    /// What came and may be folders, which are not watched yet; at most [`MOST_NEW_PATHS`].
+    new_paths: Vec<PathBuf>,
     /// More than that came: all folders are gone through again.
-    many_came: bool,
+    has_too_many_new_paths: bool,
 }
 
 impl SharedState {
@@ -123,39 +123,39 @@ impl SharedState {
     fn overflowed(&self) {
         let now = Instant::now();
         let mut state = self.state();
-        let pause_ends = state.overflow_rung.map_or(now, |(at, pause)| at + pause);
+        let pause_ends = state.last_overflow_notification.map_or(now, |(time, pause)| time + pause);
         state.overflow.get_or_insert(pause_ends.max(now));
         self.wake.notify_all();
     }
 }
 
 impl State {
-    /// When the bell is to ring.
-    fn ring_at(&self, pace: Pace) -> Option<Instant> {
+    /// When the next notification is due.
+    fn next_notification(&self, pace: Pace) -> Option<Instant> {
         let pending = self.pending.map(|(first, last)| (last + pace.silence).min(first + pace.at_latest));
         [pending, self.overflow].into_iter().flatten().min()
     }
 
-    fn came(&mut self, paths: Vec<PathBuf>) {
-        if self.came.len() < MOST_CAME {
-            self.came.extend(paths);
+    fn note_new_paths(&mut self, paths: Vec<PathBuf>) {
+        if self.new_paths.len() < MOST_NEW_PATHS {
+            self.new_paths.extend(paths);
         } else {
-            self.many_came = true;
+            self.has_too_many_new_paths = true;
         }
     }
 
-    /// Notes that the bell rings. Gives whether it rings for events that were lost.
-    fn rung(&mut self, now: Instant) -> bool {
+    /// Notes a notification. Gives whether it is one of events that were lost.
+    fn note_notification(&mut self, now: Instant) -> bool {
         self.pending = None;
-        let lost = self.overflow.is_some_and(|at| at <= now);
-        if self.overflow.is_some_and(|at| at <= now) {
+        let lost = self.overflow.is_some_and(|time| time <= now);
+        if self.overflow.is_some_and(|time| time <= now) {
             self.overflow = None;
             let (shortest, longest) = OVERFLOW_PAUSE;
-            let pause = match self.overflow_rung {
-                Some((at, pause)) if now - at < longest * 2 => (pause * 2).min(longest),
+            let pause = match self.last_overflow_notification {
+                Some((time, pause)) if now - time < longest * 2 => (pause * 2).min(longest),
                 _ => shortest,
             };
-            self.overflow_rung = Some((now, pause));
+            self.last_overflow_notification = Some((now, pause));
         }
         lost
     }
@@ -182,7 +182,7 @@ fn watch_at(
     let thread = std::thread::Builder::new().name("watch".to_owned());
     let supervised = Arc::clone(&shared);
     thread.spawn(move || {
-        let look = WatchThread::begin(&path, hint, &supervised);
+        let look = WatchThread::new(&path, hint, &supervised);
         supervised.set_mode(&look);
         let mut state = supervised.state();
         state.ready = true;
@@ -234,7 +234,7 @@ struct WatchThread {
 }
 
 impl WatchThread {
-    fn begin(path: &Path, hint: Hint, shared: &Arc<SharedState>) -> Self {
+    fn new(path: &Path, hint: Hint, shared: &Arc<SharedState>) -> Self {
         if hint == Hint::Auto && path.is_dir() && !is_remote(path) {
             match notifier(path, shared) {
                 Ok(notifier) => {
@@ -250,9 +250,9 @@ impl WatchThread {
                 Err(error) => tracing::info!(%error, "folder is watched by rescanning"),
             }
         }
-        let begin = Instant::now();
-        let seen = glance(path, shared);
-        Self { notifier: None, hint, seen, took: begin.elapsed(), unsettled: false }
+        let start = Instant::now();
+        let seen = contents_stamp(path, shared);
+        Self { notifier: None, hint, seen, took: start.elapsed(), unsettled: false }
     }
 
     /// When to look again.
@@ -276,46 +276,47 @@ fn supervise(
     loop {
         let mut state = shared.state();
         let mut lost = false;
-        let ring = loop {
+        let is_due = loop {
             if state.stop {
                 return;
             }
             let now = Instant::now();
-            let ring_at = state.ring_at(pace);
-            if !state.came.is_empty() {
+            let next_notification = state.next_notification(pace);
+            if !state.new_paths.is_empty() {
                 break false;
             }
-            if ring_at.is_some_and(|at| at <= now) {
-                lost = state.rung(now);
+            if next_notification.is_some_and(|time| time <= now) {
+                lost = state.note_notification(now);
                 break true;
             }
             if look_at <= now || state.exhausted {
                 break false;
             }
-            let until = ring_at.map_or(look_at, |at| at.min(look_at));
-            state = shared.wake.wait_timeout(state, until - now).unwrap_or_else(PoisonError::into_inner).0;
+            let wake_time = next_notification.map_or(look_at, |time| time.min(look_at));
+            state =
+                shared.wake.wait_timeout(state, wake_time - now).unwrap_or_else(PoisonError::into_inner).0;
         };
         let mut exhausted = std::mem::take(&mut state.exhausted);
-        let mut came = std::mem::take(&mut state.came);
-        lost |= std::mem::take(&mut state.many_came);
+        let mut new_paths = std::mem::take(&mut state.new_paths);
+        lost |= std::mem::take(&mut state.has_too_many_new_paths);
         drop(state);
         if lost {
             // Folders may have come unheard.
-            came.push(path.to_path_buf());
+            new_paths.push(path.to_path_buf());
         }
-        if let Some(folders) = look.notifier.as_mut().filter(|_| !came.is_empty()) {
-            exhausted |= folders.add(&came).is_err();
+        if let Some(folders) = look.notifier.as_mut().filter(|_| !new_paths.is_empty()) {
+            exhausted |= folders.add(&new_paths).is_err();
             // Something may have come into them before they were watched.
             shared.changed();
         }
-        if ring {
+        if is_due {
             on_change();
             if !exhausted {
                 continue;
             }
         }
         if exhausted {
-            look = WatchThread::begin(path, Hint::Rescan, shared);
+            look = WatchThread::new(path, Hint::Rescan, shared);
             // What the system did not tell of since its limit was reached.
             shared.changed();
         } else if look_again(path, &mut look, shared) {
@@ -328,12 +329,12 @@ fn supervise(
 
 /// Whether the source is another than at the last look.
 fn look_again(path: &Path, look: &mut WatchThread, shared: &Arc<SharedState>) -> bool {
-    let begin = Instant::now();
-    let seen = if look.notifier.is_some() { identity(path) } else { glance(path, shared) };
-    look.took = begin.elapsed();
+    let start = Instant::now();
+    let seen = if look.notifier.is_some() { identity(path) } else { contents_stamp(path, shared) };
+    look.took = start.elapsed();
     if look.seen.is_none() && seen.is_some() || look.notifier.is_some() && seen != look.seen {
         // It came, went, or another one is in its place, which the old watches do not see.
-        *look = WatchThread::begin(path, look.hint, shared);
+        *look = WatchThread::new(path, look.hint, shared);
         return true;
     }
     let differs = seen != look.seen;
@@ -342,9 +343,9 @@ fn look_again(path: &Path, look: &mut WatchThread, shared: &Arc<SharedState>) ->
         return differs;
     }
     // A zip counts as changed when it looks the same again after it looked different.
-    let settled = look.unsettled && !differs;
+    let is_settled = look.unsettled && !differs;
     look.unsettled = differs;
-    settled
+    is_settled
 }
 
 fn notifier(path: &Path, shared: &Arc<SharedState>) -> notify::Result<Folders> {
@@ -353,9 +354,9 @@ fn notifier(path: &Path, shared: &Arc<SharedState>) -> notify::Result<Folders> {
     Folders::watch(path, move |event: notify::Result<notify::Event>| match event {
         Ok(event) if event.need_rescan() => shared.overflowed(),
         Ok(event) if is_of_private(&root, &event) => {}
-        Ok(event) if matters(event.kind) => {
+        Ok(event) if is_change(event.kind) => {
             if may_be_a_new_folder(event.kind) {
-                shared.state().came(event.paths);
+                shared.state().note_new_paths(event.paths);
             }
             shared.changed();
         }
@@ -370,7 +371,7 @@ fn notifier(path: &Path, shared: &Arc<SharedState>) -> notify::Result<Folders> {
 }
 
 /// Reading a source must not look like a change of it.
-fn matters(kind: EventKind) -> bool {
+fn is_change(kind: EventKind) -> bool {
     match kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,
         EventKind::Access(_) | EventKind::Modify(ModifyKind::Metadata(MetadataKind::AccessTime)) => false,
@@ -385,7 +386,7 @@ fn identity(path: &Path) -> Option<u64> {
 }
 
 /// A hash over all names, sizes and times of a folder, or over size and time of a zip; `None` = not there.
-fn glance(path: &Path, shared: &SharedState) -> Option<u64> {
+fn contents_stamp(path: &Path, shared: &SharedState) -> Option<u64> {
     let meta = path.metadata().ok()?;
     if meta.is_file() {
         let times =

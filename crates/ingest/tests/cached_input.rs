@@ -70,9 +70,9 @@ fn tokens(input: u64, cached: u64, output: u64) -> Tokens {
 }
 
 /// A job of single-step trials of an agent; `usage` is the agent's result, `steps` the metrics of its trajectory's steps.
-fn job(at: &Path, agent: &str, trials: &[(&str, Value, &[Value])]) {
+fn job(job_folder: &Path, agent: &str, trials: &[(&str, Value, &[Value])]) {
     for (name, usage, steps) in trials {
-        let trial = at.join(format!("{name}__AAAAAA1"));
+        let trial = job_folder.join(format!("{name}__AAAAAA1"));
         fs::create_dir_all(trial.join("agent")).unwrap();
         let config = json!({ "task": { "path": format!("tasks/{name}") }, "agent": { "name": agent, "model_name": "v/m" } });
         let result = json!({
@@ -91,14 +91,17 @@ fn job(at: &Path, agent: &str, trials: &[(&str, Value, &[Value])]) {
             fs::write(trial.join("agent/trajectory.json"), trajectory.to_string()).unwrap();
         }
     }
-    if at.join("config.json").exists() {
+    if job_folder.join("config.json").exists() {
         // What the trials share stays as it was.
         return;
     }
     let config = json!({ "job_name": "job-a", "agents": [{ "name": agent, "model_name": "v/m" }] });
-    fs::write(at.join("config.json"), config.to_string()).unwrap();
-    fs::write(at.join("result.json"), json!({ "id": "j", "n_total_trials": trials.len() }).to_string())
-        .unwrap();
+    fs::write(job_folder.join("config.json"), config.to_string()).unwrap();
+    fs::write(
+        job_folder.join("result.json"),
+        json!({ "id": "j", "n_total_trials": trials.len() }).to_string(),
+    )
+    .unwrap();
 }
 
 fn usage(input: u64, cached: u64, output: u64) -> Value {
@@ -111,8 +114,8 @@ fn more_cached_than_input_is_added_to_it() {
     let all = library.episodes();
     assert_eq!(all[0].1, tokens(10_000, 9_000, 100));
     assert_eq!(all[1].1, tokens(2_000, 0, 100));
-    let plays = library.store.episode_turns(library.runs()[0]).unwrap();
-    let sum: f64 = plays.iter().map(|play| play.used.tokens.sum).sum();
+    let turns = library.store.episode_turns(library.runs()[0]).unwrap();
+    let sum: f64 = turns.iter().map(|play| play.used.tokens.sum).sum();
     assert!((sum / 2.0 - 6_100.0).abs() < 1e-9, "{sum} tokens in two turns");
     assert_eq!(library.codes().iter().filter(|code| *code == "tokens.cache_added").count(), 1);
 }
@@ -128,11 +131,11 @@ fn one_attempt_decides_for_its_run_and_only_as_long_as_it_is_there() {
     job(folder.path(), "agent-a", &others);
     let library = Library::new(folder.path());
     let unknown = Tokens { input: Some(5), cached: None, output: Some(1) };
-    let apart = [
+    let separate = [
         ("b".to_owned(), tokens(500, 400, 1), CachedInput::Assumed),
         ("c".to_owned(), unknown, CachedInput::Included),
     ];
-    assert_eq!(library.episodes(), apart);
+    assert_eq!(library.episodes(), separate);
     assert_eq!(library.codes().iter().filter(|code| *code == "tokens.cache_unclear").count(), 1);
 
     job(folder.path(), "agent-a", &[proof]);
@@ -140,10 +143,10 @@ fn one_attempt_decides_for_its_run_and_only_as_long_as_it_is_there() {
     let all = library.episodes();
     assert_eq!(all[0], ("a".to_owned(), tokens(1_000, 900, 1), CachedInput::Added));
     assert_eq!(all[1], ("b".to_owned(), tokens(900, 400, 1), CachedInput::AddedByRun));
-    assert_eq!(all[2], apart[1]);
+    assert_eq!(all[2], separate[1]);
     let used = |library: &Library| -> f64 {
-        let plays = library.store.episode_turns(library.runs()[0]).unwrap();
-        plays.iter().map(|play| play.used.tokens.sum).sum()
+        let turns = library.store.episode_turns(library.runs()[0]).unwrap();
+        turns.iter().map(|play| play.used.tokens.sum).sum()
     };
     assert!((used(&library) - (1_001.0 + 901.0 + 6.0)).abs() < 1e-9, "{}", used(&library));
     library.read();
@@ -151,7 +154,7 @@ fn one_attempt_decides_for_its_run_and_only_as_long_as_it_is_there() {
 
     fs::remove_dir_all(folder.path().join("a__AAAAAA1")).unwrap();
     library.read();
-    assert_eq!(library.episodes(), apart);
+    assert_eq!(library.episodes(), separate);
     assert!((used(&library) - 507.0).abs() < 1e-9, "{}", used(&library));
 }
 
@@ -160,9 +163,10 @@ fn one_attempt_decides_for_its_run_and_only_as_long_as_it_is_there() {
 fn what_is_known_of_one_version_of_harbor_says_nothing_of_another() {
     let folder = tempfile::tempdir().unwrap();
     for (trial, harbor, input) in [("a", "0.5.0", 1_000), ("b", "0.14.0", 1_000), ("c", "0.5.1", 100)] {
-        let at = folder.path().join(format!("job-{trial}"));
-        job(&at, "cline-cli", &[(trial, usage(input, 200, 10), &[])]);
-        fs::write(at.join("lock.json"), json!({ "harbor": { "version": harbor } }).to_string()).unwrap();
+        let job_folder = folder.path().join(format!("job-{trial}"));
+        job(&job_folder, "cline-cli", &[(trial, usage(input, 200, 10), &[])]);
+        fs::write(job_folder.join("lock.json"), json!({ "harbor": { "version": harbor } }).to_string())
+            .unwrap();
     }
     let library = Library::new(folder.path());
     let inputs: Vec<(String, Tokens)> =
@@ -176,11 +180,11 @@ fn a_single_step_of_a_trajectory_proves_it() {
     let metrics = |prompt: u64, cached: u64| json!({ "prompt_tokens": prompt, "cached_tokens": cached, "completion_tokens": 2 });
     let steps = [metrics(1_000, 0), metrics(50, 980)];
     let folder = tempfile::tempdir().unwrap();
-    let nothing = json!({ "n_input_tokens": 0, "n_cache_tokens": 0, "n_output_tokens": 0 });
+    let no_tokens = json!({ "n_input_tokens": 0, "n_cache_tokens": 0, "n_output_tokens": 0 });
     let trials = [
         ("a", usage(1_050, 980, 4), &steps[..]),
-        ("b", nothing.clone(), &steps[..]),
-        ("c", nothing, &[json!({})][..]),
+        ("b", no_tokens.clone(), &steps[..]),
+        ("c", no_tokens, &[json!({})][..]),
         ("d", usage(0, 0, 7), &[][..]),
     ];
     job(folder.path(), "codex", &trials);
@@ -220,9 +224,9 @@ fn nowhere_are_more_cached_than_input_tokens() {
 }
 
 /// A folder of StaminaBench whose scenarios give tokens for the whole of them alone.
-fn scenarios(at: &Path, usages: &[(u32, [u64; 3])]) {
+fn scenarios(run_folder: &Path, usages: &[(u32, [u64; 3])]) {
     for (number, [input, cached, output]) in usages {
-        let folder = at.join(format!("scenario_{number}"));
+        let folder = run_folder.join(format!("scenario_{number}"));
         fs::create_dir_all(&folder).unwrap();
         let trajectory = json!({
             "turns": [{ "turn": 1, "attempts": [{ "attempt": 1, "success": true, "passed": 3, "total": 3 }] }],

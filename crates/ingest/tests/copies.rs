@@ -64,9 +64,9 @@ fn a_copy_with_times_of_another_zone_counts_once() {
     copy(&fixtures().join("world/same-trial/job-a"), &job);
     let file = job.join("y__EEEEEE2 copy/result.json");
     let text = fs::read_to_string(&file).unwrap();
-    let elsewhere = text.replace("T10:00:00Z\"", "T12:00:00+02:00\"");
-    assert_ne!(text, elsewhere);
-    fs::write(&file, elsewhere).unwrap();
+    let moved = text.replace("T10:00:00Z\"", "T12:00:00+02:00\"");
+    assert_ne!(text, moved);
+    fs::write(&file, moved).unwrap();
     let store = Store::in_memory().unwrap();
     let source = open(&store, &job);
     assert_eq!(duplicates(&store, source), ["y__EEEEEE2 copy"]);
@@ -101,8 +101,8 @@ fn a_task_that_was_copied_with_its_jobs_counts_once() {
         fs::copy(harbor.join("jobs/oracle-k2").join(file), job.join(file)).unwrap();
     }
     copy(&harbor.join("tasks/theme_v2_w1_notes_abort_no_reward"), &folder.path().join("theme_v2"));
-    let again = folder.path().join(format!("{TASK} copy"));
-    copy(&task, &again);
+    let copy_folder = folder.path().join(format!("{TASK} copy"));
+    copy(&task, &copy_folder);
 
     let store = Store::in_memory().unwrap();
     let source = open(&store, folder.path());
@@ -192,8 +192,8 @@ fn a_scenario_of_another_name_is_the_one_that_its_trajectory_names() {
     open(&store, &other);
     let all = runs(&store);
     assert_eq!(all.len(), 2);
-    let of_other = store.episodes(*all.iter().find(|run| **run != first).unwrap()).unwrap();
-    let mut scenarios: Vec<&str> = of_other.iter().map(|e| e.scenario.as_str()).collect();
+    let other_episodes = store.episodes(*all.iter().find(|run| **run != first).unwrap()).unwrap();
+    let mut scenarios: Vec<&str> = other_episodes.iter().map(|e| e.scenario.as_str()).collect();
     scenarios.sort_unstable();
     assert_eq!(scenarios, ["scenario_0", "scenario_1"]);
     assert_eq!(store.copies_among(&all).unwrap().len(), 2);
@@ -235,13 +235,13 @@ fn trials_without_ids_and_of_other_names_are_told_by_their_contents() {
     let folder = tempfile::tempdir().unwrap();
     let job = folder.path().join("job-a");
     copy(&fixtures().join("world/same-trial/job-a"), &job);
-    let change = |trial: &str, name: &str, begin: &str| {
+    let change = |trial: &str, name: &str, start: &str| {
         for file in ["result.json", "config.json"] {
             let path = job.join(trial).join(file);
             let text = fs::read_to_string(&path).unwrap().replace("\"id\": \"id-y\",", "");
             let text = text.replace("\"y__EEEEEE2 copy\"", "\"y__EEEEEE2\"");
             let text = text.replace("\"y__EEEEEE2\"", &format!("\"{name}\""));
-            fs::write(&path, text.replacen("\"2026-01-01T10:00:00Z\"", &format!("\"{begin}\""), 1)).unwrap();
+            fs::write(&path, text.replacen("\"2026-01-01T10:00:00Z\"", &format!("\"{start}\""), 1)).unwrap();
         }
     };
     let read_as = || {

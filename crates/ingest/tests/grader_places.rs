@@ -43,7 +43,10 @@ fn a_real_job_names_nothing_until_a_call_does() {
     fs::write(&path, document.to_string()).unwrap();
     let (named, _) = places(&Harbor, folder.path());
     assert_eq!(named[1], Some(vec![VerifierLogs, RewardFile]));
-    assert!(named.iter().enumerate().all(|(at, named)| at == 1 || *named == Some(Vec::new())), "{named:?}");
+    assert!(
+        named.iter().enumerate().all(|(index, named)| index == 1 || *named == Some(Vec::new())),
+        "{named:?}"
+    );
 
     fs::write(&path, "{").unwrap();
     assert_eq!(places(&Harbor, folder.path()).0[1], None, "nothing tells");

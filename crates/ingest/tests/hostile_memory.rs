@@ -28,9 +28,9 @@ fn sparse(path: &Path, bytes: u64) {
 }
 
 /// JSON of so many MiB that is one text between `begin` and `end`.
-fn long_text(path: &Path, begin: &str, mib: usize, end: &str) {
+fn long_text(path: &Path, start: &str, mib: usize, end: &str) {
     let mut file = fs::File::create(path).unwrap();
-    file.write_all(begin.as_bytes()).unwrap();
+    file.write_all(start.as_bytes()).unwrap();
     for _ in 0..mib {
         file.write_all(&vec![b'x'; 1 << 20]).unwrap();
     }
@@ -42,12 +42,17 @@ fn long_text(path: &Path, begin: &str, mib: usize, end: &str) {
 fn gigabytes_do_not_end_up_in_memory() {
     const TWO_GIB: u64 = 2 << 30;
     const ROOM: u64 = 120;
-    let begin = peak();
-    let mut held = begin;
+    let start = peak();
+    let mut held = start;
     let mut step = |label: &str| {
-        let now = peak();
-        assert!(now < begin + ROOM, "{label} took {} MiB more, {} MiB in all", now - held, now - begin);
-        held = now;
+        let current = peak();
+        assert!(
+            current < start + ROOM,
+            "{label} took {} MiB more, {} MiB in all",
+            current - held,
+            current - start
+        );
+        held = current;
     };
 
     // A sparse file of 2 GiB, through every way to read.

@@ -77,9 +77,9 @@ fn a_job_of_many_metrics_takes_time_that_grows_with_their_number() {
     copy(&jobs, folder.path());
     let path = folder.path().join("result.json");
     let mut result: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    let many = (0..60_000).map(|n| (format!("metric-of-a-long-name-{n}"), 0.5.into())).collect();
+    let many_metrics = (0..60_000).map(|n| (format!("metric-of-a-long-name-{n}"), 0.5.into())).collect();
     let eval = result["stats"]["evals"].as_object_mut().unwrap().values_mut().next().unwrap();
-    eval["metrics"] = serde_json::Value::Array(vec![serde_json::Value::Object(many)]);
+    eval["metrics"] = serde_json::Value::Array(vec![serde_json::Value::Object(many_metrics)]);
     fs::write(&path, result.to_string()).unwrap();
     let begun = worked();
     let (episodes, ..) = read(folder.path());

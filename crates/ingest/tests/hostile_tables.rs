@@ -42,38 +42,38 @@ fn zigzag(number: i64, out: &mut Vec<u8>) {
 }
 
 impl Fields {
-    fn begin(&mut self, id: u8, wire: u8) {
+    fn start(&mut self, id: u8, wire: u8) {
         self.bytes.push((id - self.last) << 4 | wire);
         self.last = id;
     }
 
     fn short(mut self, id: u8, number: i64) -> Self {
-        self.begin(id, 5);
+        self.start(id, 5);
         zigzag(number, &mut self.bytes);
         self
     }
 
     fn long(mut self, id: u8, number: i64) -> Self {
-        self.begin(id, 6);
+        self.start(id, 6);
         zigzag(number, &mut self.bytes);
         self
     }
 
     fn text(mut self, id: u8, text: &str) -> Self {
-        self.begin(id, 8);
+        self.start(id, 8);
         varint(text.len() as u64, &mut self.bytes);
         self.bytes.extend(text.as_bytes());
         self
     }
 
     fn inner(mut self, id: u8, fields: Self) -> Self {
-        self.begin(id, 12);
+        self.start(id, 12);
         self.bytes.extend(fields.end());
         self
     }
 
     fn list(mut self, id: u8, wire: u8, elements: &[Vec<u8>]) -> Self {
-        self.begin(id, 9);
+        self.start(id, 9);
         self.bytes.push(0xf0 | wire);
         varint(elements.len() as u64, &mut self.bytes);
         self.bytes.extend(elements.concat());
@@ -118,12 +118,12 @@ struct Odd {
     /// Of the column `harness`: its codec, its pages, where they are said to begin.
     codec: i64,
     pages: Vec<u8>,
-    begin: Option<i64>,
+    start: Option<i64>,
 }
 
 impl Default for Odd {
     fn default() -> Self {
-        Self { schema: schema(), rows: 1, codec: 0, pages: page(0, 0, 1, 5, &plain("h")), begin: None }
+        Self { schema: schema(), rows: 1, codec: 0, pages: page(0, 0, 1, 5, &plain("h")), start: None }
     }
 }
 
@@ -136,11 +136,11 @@ impl Odd {
         let mut out = b"PAR1".to_vec();
         let mut chunks = Vec::new();
         for (name, value) in COLUMNS.into_iter().zip(VALUES) {
-            let begin = size(&out);
+            let start = size(&out);
             let is_odd = name == "harness";
             let stated = 4 + size(&value);
             out.extend(if is_odd { self.pages.clone() } else { page(0, 0, 1, stated, &plain(value)) });
-            let length = size(&out) - begin;
+            let length = size(&out) - start;
             let mut encoding = Vec::new();
             zigzag(0, &mut encoding);
             let path = [vec![name.len() as u8], name.as_bytes().to_vec()].concat();
@@ -152,8 +152,8 @@ impl Odd {
                 .long(5, self.rows)
                 .long(6, length)
                 .long(7, length)
-                .long(9, self.begin.filter(|_| is_odd).unwrap_or(begin));
-            chunks.push(Fields::default().long(2, begin).inner(3, column).end());
+                .long(9, self.start.filter(|_| is_odd).unwrap_or(start));
+            chunks.push(Fields::default().long(2, start).inner(3, column).end());
         }
         let group = Fields::default().list(1, 12, &chunks).long(2, 100).long(3, self.rows).end();
         let footer = Fields::default().short(1, 1).list(2, 12, &self.schema).long(3, self.rows);
@@ -191,7 +191,7 @@ fn hostile() -> Vec<(&'static str, Vec<u8>)> {
     let nested = (0..100_000).map(|_| Fields::default().short(3, 0).text(4, "").short(5, 1).end());
     let root = Fields::default().text(4, "schema").short(5, 1).end();
     let deep = std::iter::once(root).chain(nested).chain([leaf("run")]).collect();
-    let many = vec![Fields::default().text(4, "schema").short(5, i64::from(i32::MAX)).end()];
+    let huge_schema = vec![Fields::default().text(4, "schema").short(5, i64::from(i32::MAX)).end()];
     let delta = |counts: u64| {
         let mut bytes = Vec::new();
         // Values a block, blocks in it, values in all, the first of them.
@@ -214,10 +214,10 @@ fn hostile() -> Vec<(&'static str, Vec<u8>)> {
             Odd::pages(1, page(0, 0, 1, 2_000_000_000, b"\0")).file(),
         ),
         ("a schema of a hundred thousand levels", Odd { schema: deep, ..Odd::default() }.file()),
-        ("a schema of two billion children", Odd { schema: many, ..Odd::default() }.file()),
+        ("a schema of two billion children", Odd { schema: huge_schema, ..Odd::default() }.file()),
         ("more rows than there are atoms", Odd { rows: 1 << 60, ..Odd::default() }.file()),
-        ("a column before the file", Odd { begin: Some(-5), ..Odd::default() }.file()),
-        ("a column behind the file", Odd { begin: Some(1 << 40), ..Odd::default() }.file()),
+        ("a column before the file", Odd { start: Some(-5), ..Odd::default() }.file()),
+        ("a column behind the file", Odd { start: Some(1 << 40), ..Odd::default() }.file()),
         ("texts whose number no size states", Odd::pages(0, page(0, 6, 1, size(&lengths), &lengths)).file()),
         (
             "a dictionary of a billion values",
@@ -248,8 +248,7 @@ fn read(folder: &std::path::Path) -> (Vec<String>, Vec<(String, String, String)>
     for part in &survey.parts {
         runs.extend(reader.read(&tree, part, &mut report).into_iter().map(|reading| reading.run));
     }
-    let warnings = report.warnings.into_iter().map(|warning| (warning.code, warning.path, warning.message));
-    (runs, warnings.collect())
+    (runs, report.warnings.into_iter().map(|warning| (warning.code, warning.path, warning.message)).collect())
 }
 
 #[test]
@@ -262,12 +261,16 @@ fn a_hostile_parquet_costs_itself_and_little_memory() {
     assert_eq!(read(folder.path()), (vec!["b".to_owned(), "a".to_owned()], vec![]), "as it should be");
     for (label, file) in hostile() {
         fs::write(&path, file).unwrap();
-        let before = peak();
+        let peak_before = peak();
         let (runs, warnings) = read(folder.path());
         assert_eq!(runs, ["b"], "{label}: {warnings:?}");
-        let [(code, at, _)] = &warnings[..] else { panic!("{label}: {warnings:?}") };
-        assert_eq!((code.as_str(), at.as_str()), ("table.parquet", "t.parquet"), "{label}: {warnings:?}");
-        assert!(peak() < before + 64, "{label} took {} MiB", peak() - before);
+        let [(code, warned_path, _)] = &warnings[..] else { panic!("{label}: {warnings:?}") };
+        assert_eq!(
+            (code.as_str(), warned_path.as_str()),
+            ("table.parquet", "t.parquet"),
+            "{label}: {warnings:?}"
+        );
+        assert!(peak() < peak_before + 64, "{label} took {} MiB", peak() - peak_before);
     }
 }
 
@@ -285,7 +288,7 @@ fn texts_that_a_dictionary_repeats_are_kept_up_to_a_bound() {
     let number: Vec<u8> = (1..=rows).flat_map(|n: i64| plain(&format!("{}", n % 10_000 + 1))).collect();
     let turn: Vec<u8> = (1..=rows).flat_map(|n: i64| plain(&format!("{}", n / 10_000 + 1))).collect();
     for name in &columns {
-        let begin = size(&out);
+        let start = size(&out);
         let repeated = |text: &str| {
             // One run of the index 0, which takes no bits.
             let mut run = vec![0];
@@ -300,12 +303,12 @@ fn texts_that_a_dictionary_repeats_are_kept_up_to_a_bound() {
             _ => repeated("a"),
         };
         out.extend(bytes);
-        let length = size(&out) - begin;
+        let length = size(&out) - start;
         let path = [vec![name.len() as u8], name.as_bytes().to_vec()].concat();
         let column =
             Fields::default().short(1, 6).list(2, 5, &[vec![0], vec![16]]).list(3, 8, &[path]).short(4, 0);
-        let column = column.long(5, rows).long(6, length).long(7, length).long(9, begin);
-        chunks.push(Fields::default().long(2, begin).inner(3, column).end());
+        let column = column.long(5, rows).long(6, length).long(7, length).long(9, start);
+        chunks.push(Fields::default().long(2, start).inner(3, column).end());
     }
     let group = Fields::default().list(1, 12, &chunks).long(2, 100).long(3, rows).end();
     let footer = Fields::default().short(1, 1).list(2, 12, &schema).long(3, rows).list(4, 12, &[group]).end();
@@ -314,12 +317,12 @@ fn texts_that_a_dictionary_repeats_are_kept_up_to_a_bound() {
     out.extend(b"PAR1");
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("t.parquet"), out).unwrap();
-    let before = peak();
+    let peak_before = peak();
     let (runs, warnings) = read(folder.path());
     assert_eq!(runs, ["a"]);
     let is_told = warnings.iter().any(|(code, ..)| code == "table.too_many_attempts");
     assert!(is_told, "{:?}", warnings.first());
-    assert!(peak() < before + 300, "it took {} MiB", peak() - before);
+    assert!(peak() < peak_before + 300, "it took {} MiB", peak() - peak_before);
 }
 
 #[test]
@@ -338,10 +341,10 @@ fn names_of_columns_that_each_row_repeats_count_among_what_a_part_holds() {
     let tree = Tree::open(folder.path()).unwrap();
     let parts = TidyTable.survey(&tree, "", &mut Report::default()).parts;
     let reader = TidyTable.reader(&tree, "");
-    let before = peak();
+    let peak_before = peak();
     let read: Vec<usize> =
         parts.iter().map(|part| reader.read(&tree, part, &mut Report::default()).len()).collect();
     assert_eq!(read.iter().sum::<usize>(), ROWS);
     assert!(read.iter().all(|episodes| *episodes < 1_000), "{read:?}");
-    assert!(peak() < before + 150, "it took {} MiB", peak() - before);
+    assert!(peak() < peak_before + 150, "it took {} MiB", peak() - peak_before);
 }

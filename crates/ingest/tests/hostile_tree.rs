@@ -222,10 +222,10 @@ fn a_list_of_contents_without_the_contents_is_not_taken() {
     entries.insert(0, ZipEntry::stored("good", "text"));
     let whole = zip(&entries);
     let mut broken = whole.clone();
-    for begin in 0..whole.len() - 46 {
-        if whole[begin..].starts_with(b"PK\x01\x02") && whole[begin + 46..].first() != Some(&b'g') {
-            let far = u32::try_from(whole.len() + begin).unwrap();
-            broken[begin + 42..begin + 46].copy_from_slice(&far.to_le_bytes());
+    for start in 0..whole.len() - 46 {
+        if whole[start..].starts_with(b"PK\x01\x02") && whole[start + 46..].first() != Some(&b'g') {
+            let far_offset = u32::try_from(whole.len() + start).unwrap();
+            broken[start + 42..start + 46].copy_from_slice(&far_offset.to_le_bytes());
         }
     }
     let (_temp, tree) = open_zip(&broken);
@@ -327,8 +327,8 @@ proptest! {
     ) {
         let mut bytes = hostile_kit::zip_of(&files);
         for (index, value) in flips {
-            let at = index.index(bytes.len());
-            bytes[at] = value;
+            let position = index.index(bytes.len());
+            bytes[position] = value;
         }
         let (_temp, tree) = open_zip(&bytes);
         if let Ok(tree) = tree {

@@ -115,16 +115,16 @@ fn every_session_is_read_as_far_as_it_goes() {
     let limits: Vec<Option<u32>> = read.episodes[OPENAI].iter().map(|e| figures(e).max_turns).collect();
     assert_eq!((limits[..5].to_vec(), limits[5..].to_vec()), (vec![Some(20); 5], vec![None, Some(20), None]));
     // A session that never started is scored by the program, and told apart here.
-    let never: Vec<Option<bool>> =
+    let no_verdicts: Vec<Option<bool>> =
         read.episodes["openai-gpt-4.1"].iter().map(|e| figures(e).never_started()).collect();
-    assert_eq!(never, [Some(true), Some(true)]);
+    assert_eq!(no_verdicts, [Some(true), Some(true)]);
     assert_eq!(figures(read.episode_of(OPENAI, "unlimited", 1)).never_started(), Some(false));
     assert_eq!(figures(read.episode_of(OPENAI, "unlimited", 1)).errors, Some(3));
-    let ends = |run: &str, name| read.episode_of(run, name, 1).end().1;
-    assert_eq!(ends("openai-gpt-4.1", "failing"), EndReason::AgentError);
-    assert_eq!(ends(OPENAI, "slow"), EndReason::AgentTimeout);
-    assert_eq!(ends(OPENAI, "completed"), EndReason::NoVerdict);
-    assert_eq!(ends(OPENAI, "idle"), EndReason::Unfinished);
+    let end_reason = |run: &str, name| read.episode_of(run, name, 1).end().1;
+    assert_eq!(end_reason("openai-gpt-4.1", "failing"), EndReason::AgentError);
+    assert_eq!(end_reason(OPENAI, "slow"), EndReason::AgentTimeout);
+    assert_eq!(end_reason(OPENAI, "completed"), EndReason::NoVerdict);
+    assert_eq!(end_reason(OPENAI, "idle"), EndReason::Unfinished);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_session_that_the_endpoint_limited_is_not_ended_by_its_agent() {
     assert_eq!(episode.end().1, EndReason::Endpoint);
     assert_eq!(model::CensoringPolicy::default().ending(EndReason::Endpoint), model::Ending::Censored);
     // It has the scores of a session in which nothing was answered all the same.
-    let pair = LcbaPair::of_metrics(&figures.compat.unwrap());
+    let pair = LcbaPair::from_metrics(&figures.compat.unwrap());
     let imported = (figures.imported.comprehension.unwrap(), figures.imported.efficiency.unwrap());
     assert!((pair.comprehension - imported.0).abs() < 1e-9 && (pair.efficiency - imported.1).abs() < 1e-9);
     let limited = |turn: usize| episode.turns[turn].attempts[0].extra.get("throttling_affected").cloned();
@@ -196,7 +196,7 @@ fn the_figures_computed_here_are_those_of_the_program() {
         if let (Some(comprehension), Some(efficiency)) =
             (figures.imported.comprehension, figures.imported.efficiency)
         {
-            let pair = LcbaPair::of_metrics(&compat);
+            let pair = LcbaPair::from_metrics(&compat);
             assert!(
                 (pair.comprehension - comprehension).abs() < 1e-9
                     && (pair.efficiency - efficiency).abs() < 1e-9
@@ -208,7 +208,7 @@ fn the_figures_computed_here_are_those_of_the_program() {
     // Without a record the program's figures are unknown; they are computed from the transcript.
     let transcript = &read.episodes["anthropic-claude-3-5-sonnet-20241022"][0];
     assert_eq!(figures(transcript).imported.comprehension, None);
-    let pair = LcbaPair::of_metrics(&figures(transcript).compat.unwrap());
+    let pair = LcbaPair::from_metrics(&figures(transcript).compat.unwrap());
     let openai = figures(read.episode_of(OPENAI, "completed", 1)).imported;
     assert!((pair.comprehension - openai.comprehension.unwrap()).abs() < 1e-9, "the same play");
 }
@@ -423,7 +423,7 @@ fn what_is_no_record_is_left_out_and_said() {
 }
 
 #[test]
-fn of_sessions_of_a_scenario_the_one_that_ended_last_has_the_highest_number() {
+fn the_session_that_ended_last_has_the_highest_number() {
     let folder = tempfile::tempdir().unwrap();
     let record = |id: &str, ended: &str| {
         format!(

@@ -73,22 +73,22 @@ const WAYS: [(&str, bool); 8] = [
 ];
 
 fn spoiled(text: &str, way: &str) -> String {
-    let with = |value: &str| {
+    let with_value = |value: &str| {
         let end = text.rfind('}').unwrap();
         format!("{}, \"zz_note\": {value}{}", text[..end].trim_end(), &text[end..])
     };
     match way {
         "byte order mark" => format!("\u{feff}{text}"),
         "CRLF" => text.replace('\n', "\r\n"),
-        "NaN" | "-Infinity" => with(way),
-        "beyond 64 bits" => with("-123456789012345678901234567890"),
-        "beyond a float" => with("1e999"),
-        "half" => with("\"\\ud83d\""),
+        "NaN" | "-Infinity" => with_value(way),
+        "beyond 64 bits" => with_value("-123456789012345678901234567890"),
+        "beyond a float" => with_value("1e999"),
+        "half" => with_value("\"\\ud83d\""),
         // The first name of the file, with another value before.
         "twice" => {
-            let begin = text.find('{').unwrap() + 1;
-            let (name, _) = text[begin..].split_once(':').unwrap();
-            format!("{}{}: NaN,{}", &text[..begin], name, &text[begin..])
+            let start = text.find('{').unwrap() + 1;
+            let (name, _) = text[start..].split_once(':').unwrap();
+            format!("{}{}: NaN,{}", &text[..start], name, &text[start..])
         }
         _ => unreachable!(),
     }

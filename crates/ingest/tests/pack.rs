@@ -121,8 +121,8 @@ fn a_manifest_of_millions_of_scenarios_is_refused() {
 #[test]
 fn a_manifest_of_something_else_is_no_pack() {
     let (_kept, tree) = folder(&pack(r#"{"name": "an app", "scenarios": []}"#));
-    let nothing = discover(&tree).expect_err("it is nothing");
+    let error = discover(&tree).expect_err("it is nothing");
     let lookup =
-        nothing.formats.iter().find(|lookup| lookup.format == "Scenario pack").expect("it was looked for");
+        error.formats.iter().find(|lookup| lookup.format == "Scenario pack").expect("it was looked for");
     assert_eq!(lookup.found, "manifest.json of another format");
 }

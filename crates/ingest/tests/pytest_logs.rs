@@ -165,9 +165,9 @@ fn messages_go_to_their_tests_and_comparisons_are_taken_apart() {
             Some("KeyError: 'b'"),
             "{name}"
         );
-        let up = find(&log, "tests/test_refunds.py::test_server_is_up");
+        let server_test = find(&log, "tests/test_refunds.py::test_server_is_up");
         assert_eq!(
-            (up.outcome, up.message.as_deref()),
+            (server_test.outcome, server_test.message.as_deref()),
             (TestOutcome::Error, Some("ConnectionRefusedError: [Errno 111] Connection refused")),
             "{name}"
         );
@@ -266,9 +266,9 @@ fn reruns_deselection_and_strict_expectations() {
         assert_eq!(find(&log, "test_flaky.py::test_never_good").outcome, TestOutcome::Failed, "{name}");
     }
     assert_eq!(log("rerun_plain").counts.reruns, 8);
-    let some = log("deselected");
+    let deselected = log("deselected");
     assert_eq!(
-        (some.counts.deselected, some.collected, some.passed_of_total()),
+        (deselected.counts.deselected, deselected.collected, deselected.passed_of_total()),
         (16, Some(10), Some((4, 9)))
     );
     let strict = log("strict_xfail");
@@ -310,18 +310,18 @@ fn a_log_cut_off_anywhere_never_claims_a_pass() {
     for name in ["verbose", "plain", "quiet", "xdist"] {
         let whole = text(name);
         let end = whole.trim_end().rfind('\n').unwrap();
-        for at in (0..end).step_by(37).filter(|at| whole.is_char_boundary(*at)) {
-            let log = parse(&whole[..at]);
-            assert_ne!(log.all_passed(), Some(true), "{name} cut at {at}");
+        for index in (0..end).step_by(37).filter(|index| whole.is_char_boundary(*index)) {
+            let log = parse(&whole[..index]);
+            assert_ne!(log.all_passed(), Some(true), "{name} cut at {index}");
             assert!(
                 log.counts.passed <= 13 && log.counts.failed <= 9,
-                "{name} cut at {at}: {:?}",
+                "{name} cut at {index}: {:?}",
                 log.counts
             );
         }
     }
-    let at = text("plain").find("=== FAILURES").unwrap();
-    let log = parse(&text("plain")[..at]);
+    let index = text("plain").find("=== FAILURES").unwrap();
+    let log = parse(&text("plain")[..index]);
     assert_eq!(log.passed_of_total(), Some((14, 25)), "the progress went to 100 %");
 }
 
@@ -330,8 +330,8 @@ fn windows_line_ends_and_bytes_that_are_no_text() {
     let unix = log("verbose");
     assert_eq!(parse(&text("verbose").replace('\n', "\r\n")), unix);
     let mut bytes = text("verbose").into_bytes();
-    let at = text("verbose").find("POST /orders/2").unwrap();
-    bytes[at] = 0xff;
+    let index = text("verbose").find("POST /orders/2").unwrap();
+    bytes[index] = 0xff;
     assert_eq!(parse(&String::from_utf8_lossy(&bytes)).passed_of_total(), Some((14, 25)));
     assert!(!parse("\u{feff}").is_pytest);
     assert!(!parse("").is_pytest);
@@ -445,15 +445,15 @@ fn failures_of_one_name(count: u32) -> String {
 /// Walking every list for every entry takes 256 times as long for sixteen times as many.
 #[test]
 fn many_failures_of_one_name_take_no_longer_than_others() {
-    let took = |text: &str| {
-        let begin = std::time::Instant::now();
-        let (log, took) = (parse(text), begin.elapsed());
+    let time_parsing = |text: &str| {
+        let start = std::time::Instant::now();
+        let (log, time_parsing) = (parse(text), start.elapsed());
         assert!((0..).zip(&log.tests).all(|(n, t)| t.actual.as_deref() == Some(format!("{n}").as_str())));
-        (log.tests.len(), took)
+        (log.tests.len(), time_parsing)
     };
     let [few, many] = [1_250, 20_000].map(|count| {
         let text = failures_of_one_name(count);
-        (0..3).map(|_| took(&text)).min().unwrap()
+        (0..3).map(|_| time_parsing(&text)).min().unwrap()
     });
     assert_eq!((few.0, many.0), (1_250, 20_000));
     assert!(many.1 < few.1 * 100, "{few:?}, and of sixteen times as many {many:?}");

@@ -102,22 +102,22 @@ fn play(job: &Path, agent: &str, resumes: bool, estimated: bool, steps: &[StepCo
 fn a_step_has_what_it_spent_itself() {
     let total: &[StepCounts] =
         &[([100, 40, 10], 0.25, true), ([300, 140, 30], 0.75, true), ([300, 140, 30], 0.75, true)];
-    let each = [([100, 40, 10], 0.25), ([200, 100, 20], 0.5), ([0, 0, 0], 0.0)];
-    let as_told = [([100, 40, 10], 0.25), ([300, 140, 30], 0.75), ([300, 140, 30], 0.75)];
-    let cost_as_told = [([100, 40, 10], 0.25), ([200, 100, 20], 0.75), ([0, 0, 0], 0.75)];
-    let alone: &[StepCounts] = &[total[0], (total[1].0, 0.75, false), (total[2].0, 0.75, false)];
+    let spent = [([100, 40, 10], 0.25), ([200, 100, 20], 0.5), ([0, 0, 0], 0.0)];
+    let as_recorded = [([100, 40, 10], 0.25), ([300, 140, 30], 0.75), ([300, 140, 30], 0.75)];
+    let cost_as_recorded = [([100, 40, 10], 0.25), ([200, 100, 20], 0.75), ([0, 0, 0], 0.75)];
+    let separate: &[StepCounts] = &[total[0], (total[1].0, 0.75, false), (total[2].0, 0.75, false)];
     let falls: &[StepCounts] = &[total[0], ([300, 140, 5], 0.75, true), total[2]];
-    let falls_as_told = [as_told[0], ([300, 140, 5], 0.75), as_told[2]];
+    let falls_as_recorded = [as_recorded[0], ([300, 140, 5], 0.75), as_recorded[2]];
     let (totals, unclear) = (&["tokens.session_totals"][..], &["tokens.session_unclear"][..]);
     for (label, agent, resumes, estimated, steps, right, calls, codes) in [
-        ("a session's totals", "codex", true, false, total, each, [1, 1, 1], totals),
-        ("a new session each time", "codex", false, false, total, as_told, [1, 2, 3], &[]),
-        ("nothing shows it", "codex", true, false, alone, as_told, [1, 1, 1], unclear),
-        ("counts of each call", "opencode", true, false, alone, as_told, [1, 1, 1], &[]),
-        ("a count falls", "codex", true, false, falls, falls_as_told, [1, 1, 1], &[]),
-        ("takes earlier steps out itself", "hermes", true, false, total, as_told, [1, 1, 1], &[]),
-        ("its own cost is of a call", "claude-code", true, false, total, cost_as_told, [1, 1, 1], totals),
-        ("an estimate is of the session", "claude-code", true, true, total, each, [1, 1, 1], totals),
+        ("a session's totals", "codex", true, false, total, spent, [1, 1, 1], totals),
+        ("a new session each time", "codex", false, false, total, as_recorded, [1, 2, 3], &[]),
+        ("nothing shows it", "codex", true, false, separate, as_recorded, [1, 1, 1], unclear),
+        ("counts of each call", "opencode", true, false, separate, as_recorded, [1, 1, 1], &[]),
+        ("a count falls", "codex", true, false, falls, falls_as_recorded, [1, 1, 1], &[]),
+        ("takes earlier steps out itself", "hermes", true, false, total, as_recorded, [1, 1, 1], &[]),
+        ("its own cost is of a call", "claude-code", true, false, total, cost_as_recorded, [1, 1, 1], totals),
+        ("an estimate is of the session", "claude-code", true, true, total, spent, [1, 1, 1], totals),
     ] {
         let library = Library::new();
         play(&library.job(), agent, resumes, estimated, steps);
@@ -240,18 +240,18 @@ fn more_cached_than_input_of_a_session_is_added_to_each_step() {
 }
 
 /// A job with its own times and trials that began and ended at these hours (UTC).
-fn job(path: &Path, begin: &str, end: Option<&str>, trials: &[(&str, &str)]) {
+fn job(path: &Path, start: &str, end: Option<&str>, trials: &[(&str, &str)]) {
     write(
         &path.join("result.json"),
-        &json!({ "id": "j", "n_total_trials": trials.len(), "started_at": begin, "finished_at": end }),
+        &json!({ "id": "j", "n_total_trials": trials.len(), "started_at": start, "finished_at": end }),
     );
-    for (index, (begin, end)) in trials.iter().enumerate() {
+    for (index, (start, end)) in trials.iter().enumerate() {
         let name = format!("t{index}__AAAAAA{index}");
         write(
             &path.join(&name).join("result.json"),
             &json!({
                 "id": name, "task_name": format!("t{index}"), "trial_name": name, "agent_info": { "name": "a" },
-                "started_at": format!("2026-01-02T{begin}Z"), "finished_at": format!("2026-01-02T{end}Z"),
+                "started_at": format!("2026-01-02T{start}Z"), "finished_at": format!("2026-01-02T{end}Z"),
                 "verifier_result": { "rewards": { "reward": 1.0 } },
             }),
         );

@@ -21,7 +21,7 @@ fn the_sample_is_three_harnesses_by_three_abilities_and_says_that_it_is_simulate
     let tree = Tree::open(&zip).unwrap();
     let mut seen = BTreeSet::new();
     let mut scenarios: BTreeMap<String, u32> = BTreeMap::new();
-    let mut survived: BTreeMap<String, u32> = BTreeMap::new();
+    let mut survivors: BTreeMap<String, u32> = BTreeMap::new();
     for place in tree.list("").into_iter().filter(files::Entry::is_folder) {
         assert_eq!(StaminaBench.sniff(&tree, &place.name), Sniff::Recognized, "{}", place.name);
         let mut report = Report::default();
@@ -52,7 +52,7 @@ fn the_sample_is_three_harnesses_by_three_abilities_and_says_that_it_is_simulate
             let passed = |turn: &&model::Turn| {
                 turn.attempts.last().is_some_and(|attempt| attempt.verdict == Verdict::Passed)
             };
-            *survived.entry(model.clone()).or_default() +=
+            *survivors.entry(model.clone()).or_default() +=
                 episode.turns.iter().take_while(passed).count() as u32;
         }
         assert!(report.warnings.is_empty(), "{:#?}", report.warnings);
@@ -61,6 +61,6 @@ fn the_sample_is_three_harnesses_by_three_abilities_and_says_that_it_is_simulate
     assert_eq!(seen, all.collect());
     // The same five for all, so that runs can be paired.
     assert_eq!(scenarios.values().copied().collect::<Vec<_>>(), [9; 5]);
-    let [middling, strong, weak] = MODELS.map(|model| survived[model]);
-    assert!(weak * 3 < middling * 2 && middling * 3 < strong * 2, "{survived:?}");
+    let [middling, strong, weak] = MODELS.map(|model| survivors[model]);
+    assert!(weak * 3 < middling * 2 && middling * 3 < strong * 2, "{survivors:?}");
 }

@@ -32,14 +32,17 @@ const SIZE: Size = Size { runs: 3, scenarios: 4, turns: 15, varied: false, seed:
 fn the_same_request_gives_the_same_bytes_on_any_number_of_threads() {
     let temp = tempfile::tempdir().unwrap();
     let (one, other) = (temp.path().join("one"), temp.path().join("other"));
-    let made = library::write(&one, SIZE).unwrap();
-    assert_eq!(made, library::write(&other, Size { threads: 1, ..SIZE }).unwrap());
+    let written = library::write(&one, SIZE).unwrap();
+    assert_eq!(written, library::write(&other, Size { threads: 1, ..SIZE }).unwrap());
     let (one, other) = (contents(&one), contents(&other));
-    assert_eq!((made.files, made.bytes), (one.len(), one.values().map(|bytes| bytes.len() as u64).sum()));
+    assert_eq!(
+        (written.files, written.bytes),
+        (one.len(), one.values().map(|bytes| bytes.len() as u64).sum())
+    );
     assert!(one == other);
-    let another = temp.path().join("another");
-    library::write(&another, Size { seed: 8, ..SIZE }).unwrap();
-    assert!(contents(&another) != one);
+    let target = temp.path().join("another");
+    library::write(&target, Size { seed: 8, ..SIZE }).unwrap();
+    assert!(contents(&target) != one);
 }
 
 #[test]
@@ -60,7 +63,7 @@ fn a_varied_one_has_chains_of_different_lengths_and_names_and_is_read_as_it_was_
 /// Writes and reads a library. Gives the planned turns of every episode.
 fn read_as_made(size: Size) -> Vec<u32> {
     let temp = tempfile::tempdir().unwrap();
-    let made = library::write(temp.path(), size).unwrap();
+    let written = library::write(temp.path(), size).unwrap();
     let store = Store::in_memory().unwrap();
     let source = store.put_source(temp.path().to_str().unwrap(), "library", false).unwrap();
     let tree = Tree::open(temp.path()).unwrap();
@@ -78,7 +81,7 @@ fn read_as_made(size: Size) -> Vec<u32> {
         read.counts.turns as usize,
         read.counts.attempts as usize,
     );
-    let Made { runs, episodes, turns, attempts, .. } = made;
+    let Made { runs, episodes, turns, attempts, .. } = written;
     assert_eq!(counted, (runs, episodes, turns, attempts));
 
     let mut planned = Vec::new();

@@ -140,12 +140,12 @@ fn a_trial_has_its_tests_times_tokens_and_files() {
 fn the_file_of_the_run_alone_is_enough_and_so_are_those_of_the_trials() {
     let temp = tempfile::tempdir().unwrap();
     fs::copy(fixture().join("results.json"), temp.path().join("results.json")).unwrap();
-    let only = read(temp.path());
+    let run_file_only = read(temp.path());
     // The running trial has no entry yet.
     let ended: Vec<_> = ENDS.into_iter().filter(|end| end.3 != EndReason::Unfinished).collect();
-    assert_eq!(only.ends(), ended);
-    assert_eq!((only.run.harness.as_deref(), only.run.planned_episodes), (None, None));
-    assert_eq!(only.run.benchmark.key, "terminal-bench:adhoc");
+    assert_eq!(run_file_only.ends(), ended);
+    assert_eq!((run_file_only.run.harness.as_deref(), run_file_only.run.planned_episodes), (None, None));
+    assert_eq!(run_file_only.run.benchmark.key, "terminal-bench:adhoc");
 
     let trials = tempfile::tempdir().unwrap();
     let run = trials.path().join("run-a");
@@ -230,18 +230,18 @@ fn a_renamed_run_has_one_name_as_folder_and_as_zip() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("renamed");
     copy(&fixture(), &folder);
-    let key = |path: &Path, at: &str| {
-        let survey = TerminalBench.survey(&Tree::open(path).unwrap(), at, &mut Report::default());
+    let key = |path: &Path, run_folder: &str| {
+        let survey = TerminalBench.survey(&Tree::open(path).unwrap(), run_folder, &mut Report::default());
         survey.runs[0].key.clone()
     };
     assert_eq!(key(&folder, ""), "run-a");
     let zipped = room.path().join("renamed.zip");
-    for at in ["", "renamed"] {
-        let of_run = files_of(&folder).into_iter();
+    for run_folder in ["", "renamed"] {
+        let run_files = files_of(&folder).into_iter();
         let entries: Vec<ZipEntry> =
-            of_run.map(|(path, bytes)| ZipEntry::stored(files::join(at, &path), bytes)).collect();
+            run_files.map(|(path, bytes)| ZipEntry::stored(files::join(run_folder, &path), bytes)).collect();
         fs::write(&zipped, zip(&entries)).unwrap();
-        assert_eq!(key(&zipped, at), "run-a", "in {at:?}");
+        assert_eq!(key(&zipped, run_folder), "run-a", "in {run_folder:?}");
     }
 }
 
@@ -266,12 +266,12 @@ fn a_renamed_folder_of_a_trial_is_its_trial() {
         }
         let facts = |run: &Path| {
             let read = read(run);
-            let of_episode = |episode: &Episode| {
+            let episode_facts = |episode: &Episode| {
                 let attempt = &episode.turns[0].attempts[0];
-                let of_attempt = (attempt.verdict, attempt.end_reason, attempt.steps, attempt.tokens);
-                (episode.key.clone(), episode.scenario.clone(), episode.repeat, of_attempt)
+                let attempt_facts = (attempt.verdict, attempt.end_reason, attempt.steps, attempt.tokens);
+                (episode.key.clone(), episode.scenario.clone(), episode.repeat, attempt_facts)
             };
-            let mut facts: Vec<_> = read.episodes.iter().map(of_episode).collect();
+            let mut facts: Vec<_> = read.episodes.iter().map(episode_facts).collect();
             facts.sort_by(|a, b| a.0.cmp(&b.0));
             facts
         };
@@ -311,18 +311,18 @@ fn no_renamed_folder_is_lost_to_another_one() {
 fn a_copied_trial_counts_once() {
     let dir = tempfile::tempdir().unwrap();
     copy(&fixture(), dir.path());
-    let before = read(dir.path()).episodes.len();
-    let of_task = dir.path().join("task-a");
-    let trial = fs::read_dir(&of_task)
+    let count_before = read(dir.path()).episodes.len();
+    let first_task = dir.path().join("task-a");
+    let trial = fs::read_dir(&first_task)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.join("results.json").is_file())
         .min()
         .unwrap();
     let name = trial.file_name().unwrap().to_str().unwrap();
-    copy(&trial, &of_task.join(format!("{name} copy")));
+    copy(&trial, &first_task.join(format!("{name} copy")));
     let read = read(dir.path());
-    assert_eq!(read.episodes.len(), before);
+    assert_eq!(read.episodes.len(), count_before);
     assert!(read.codes().contains(&"part.duplicate"), "{:?}", read.codes());
 }
 
@@ -346,8 +346,8 @@ fn results_of_many_tests_are_bounded_over_the_trials_of_a_task() {
     }
     let read = read(room.path());
     let counted = |episode: &&Episode| episode.turns[0].attempts[0].total == Some(150_000);
-    let of_task = || read.episodes.iter().filter(|episode| episode.scenario == "task-a");
-    assert_eq!((of_task().count(), of_task().filter(counted).count()), (3, 2));
+    let first_task = || read.episodes.iter().filter(|episode| episode.scenario == "task-a");
+    assert_eq!((first_task().count(), first_task().filter(counted).count()), (3, 2));
     assert_eq!(
         read.codes().iter().filter(|code| **code == "file.too_large").count(),
         1,

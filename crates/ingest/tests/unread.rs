@@ -14,22 +14,22 @@ fn found(name: &str, entries: &[ZipEntry]) -> Vec<(&'static str, String, usize)>
     let temp = tempfile::tempdir().unwrap();
     let path = temp.path().join(name);
     fs::write(&path, zip(entries)).unwrap();
-    let nothing = discover(&Tree::open(&path).unwrap()).unwrap_err();
-    assert_eq!(nothing.closest, None);
-    nothing.found.into_iter().map(|found| (found.kind, found.path, found.count)).collect()
+    let error = discover(&Tree::open(&path).unwrap()).unwrap_err();
+    assert_eq!(error.closest, None);
+    error.found.into_iter().map(|found| (found.kind, found.path, found.count)).collect()
 }
 
 #[test]
 fn a_log_of_inspect_is_told_however_it_is_packed() {
     let header = br#"{"version": 2, "status": "success", "eval": {"task": "t"}}"#;
     let entries = [ZipEntry::stored("_journal/start.json", b"{}"), ZipEntry::deflated("header.json", header)];
-    let one = [("inspect", String::new(), 1)];
-    assert_eq!(found("a.eval", &entries), one);
+    let expected_kinds = [("inspect", String::new(), 1)];
+    assert_eq!(found("a.eval", &entries), expected_kinds);
     // Under another name by what is in it.
-    assert_eq!(found("a.zip", &entries), one);
+    assert_eq!(found("a.zip", &entries), expected_kinds);
     // Newer ones are packed by Zstandard, which is not read.
     let packed = entries.map(|entry| entry.changed(|entry| entry.method = 93));
-    assert_eq!(found("a.eval", &packed), one);
+    assert_eq!(found("a.eval", &packed), expected_kinds);
 }
 
 #[test]

@@ -15,22 +15,23 @@ fn read(path: &Path) -> Vec<Episode> {
     let tree = Tree::open(path).unwrap();
     let (mut report, mut out) = (Report::default(), Vec::new());
     let mut folders = vec![String::new()];
-    while let Some(at) = folders.pop() {
-        if Harbor.sniff(&tree, &at) != Sniff::Recognized {
-            folders.extend(tree.list(&at).iter().filter(|e| e.is_folder()).map(|e| join(&at, &e.name)));
+    while let Some(folder) = folders.pop() {
+        if Harbor.sniff(&tree, &folder) != Sniff::Recognized {
+            folders
+                .extend(tree.list(&folder).iter().filter(|e| e.is_folder()).map(|e| join(&folder, &e.name)));
             continue;
         }
-        for part in Harbor.survey(&tree, &at, &mut report).parts {
-            out.extend(Harbor.read(&tree, &at, &part, &mut report).into_iter().map(|r| r.episode));
+        for part in Harbor.survey(&tree, &folder, &mut report).parts {
+            out.extend(Harbor.read(&tree, &folder, &part, &mut report).into_iter().map(|r| r.episode));
         }
     }
     out
 }
 
 fn ends(path: &Path) -> Vec<(String, EndReason)> {
-    let mut ends: Vec<_> = read(path).iter().map(|e| (e.scenario.clone(), e.end().1)).collect();
-    ends.sort_unstable();
-    ends
+    let mut end_reasons: Vec<_> = read(path).iter().map(|e| (e.scenario.clone(), e.end().1)).collect();
+    end_reasons.sort_unstable();
+    end_reasons
 }
 
 fn time(clock: &str) -> String {
@@ -42,8 +43,8 @@ fn span(start: &str, end: &str) -> Value {
 }
 
 /// An exception at a time of day; the agent works from 10:02 to 10:08, the tests run from 10:08:05 to 10:09.
-fn exception(kind: &str, message: &str, at: &str) -> Value {
-    json!({ "exception_type": kind, "exception_message": message, "exception_traceback": "", "occurred_at": time(at) })
+fn exception(kind: &str, message: &str, moment: &str) -> Value {
+    json!({ "exception_type": kind, "exception_message": message, "exception_traceback": "", "occurred_at": time(moment) })
 }
 
 /// What a single-step trial has of its tests.

@@ -78,7 +78,7 @@ fn object(text: &str, key: &str) -> Result<Map<String, Value>, String> {
     })
 }
 
-/// The choice and the texts of an answer in a form (see [`crate::offer`]); `None` if it is not in a form.
+/// The choice and the texts of an answer in a form (see [`crate::offered_choices`]); `None` if it is not in a form.
 pub(crate) fn structured(text: &str) -> Option<Map<String, Value>> {
     object(text, "choice").ok()
 }
@@ -132,7 +132,7 @@ fn read<T: DeserializeOwned + Serialize>(object: Map<String, Value>) -> Result<T
     let made: T =
         serde_json::from_value(given.clone()).map_err(|e| format!("it has the wrong shape: {e}"))?;
     let known = serde_json::to_value(&made).map_err(|e| format!("it has the wrong shape: {e}"))?;
-    nothing_dropped(&given, &known, "")?;
+    check_known_keys(&given, &known, "")?;
     Ok(made)
 }
 
@@ -172,13 +172,13 @@ fn is_plain(c: char) -> bool {
 }
 
 /// Checks that every given key is known. A missing key may mean `null`, `false` or nothing.
-fn nothing_dropped(given: &Value, known: &Value, pointer: &str) -> Result<(), String> {
+fn check_known_keys(given: &Value, known: &Value, pointer: &str) -> Result<(), String> {
     match (given, known) {
         (Value::Object(given), Value::Object(known)) => {
             for (key, value) in given {
                 let pointer = format!("{pointer}/{key}");
                 match known.get(key) {
-                    Some(known) => nothing_dropped(value, known, &pointer)?,
+                    Some(known) => check_known_keys(value, known, &pointer)?,
                     None if is_nothing(value) => {}
                     None => return Err(format!("{} is nothing that belongs there", place(&pointer))),
                 }
@@ -187,7 +187,7 @@ fn nothing_dropped(given: &Value, known: &Value, pointer: &str) -> Result<(), St
         }
         (Value::Array(given), Value::Array(known)) => {
             given.iter().zip(known).enumerate().try_for_each(|(index, (given, known))| {
-                nothing_dropped(given, known, &format!("{pointer}/{index}"))
+                check_known_keys(given, known, &format!("{pointer}/{index}"))
             })
         }
         _ => Ok(()),

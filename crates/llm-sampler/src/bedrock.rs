@@ -20,7 +20,7 @@ use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 use aws_smithy_types::{Document, Number};
 use serde_json::Value;
 
-use crate::dialect::{Bound, Dialect, EndpointKnowledge, Form, keeps_to_form};
+use crate::dialect::{AnswerForm, Bound, Dialect, EndpointKnowledge, has_form};
 use crate::model::{
     Call, FORM_NAME, Failure, Model, PROSE_TOKENS, Question, Speaker, THINKING_TOKENS, chain, error_line,
 };
@@ -33,7 +33,7 @@ pub struct Bedrock {
     client: Client,
     model: String,
     region: String,
-    /// What the model is known to support: [`Form::Schema`] is a tool that it must call, [`Form::Tool`] a tool that it may
+    /// What the model is known to support: [`AnswerForm::Schema`] is a tool that it must call, [`AnswerForm::Tool`] a tool that it may
     /// call.
     learned: EndpointKnowledge,
 }
@@ -73,8 +73,10 @@ impl Bedrock {
 
     async fn call(&self, question: &Question, dialect: Dialect) -> Result<ConverseOutput, Failure> {
         let (conversation, tokens) = match dialect.form {
-            Form::Prose => (&question.prose, PROSE_TOKENS),
-            _ if dialect.thinks => (&question.shaped, question.most_tokens.saturating_add(THINKING_TOKENS)),
+            AnswerForm::Prose => (&question.prose, PROSE_TOKENS),
+            _ if dialect.is_reasoning => {
+                (&question.shaped, question.most_tokens.saturating_add(THINKING_TOKENS))
+            }
             _ => (&question.shaped, question.most_tokens),
         };
         let mut inference = InferenceConfiguration::builder();
@@ -90,8 +92,8 @@ impl Bedrock {
             .model_id(&self.model)
             .system(SystemContentBlock::Text(conversation.system.clone()))
             .inference_config(inference.build());
-        if dialect.form != Form::Prose {
-            request = request.tool_config(tool(question, dialect.form == Form::Schema)?);
+        if dialect.form != AnswerForm::Prose {
+            request = request.tool_config(tool(question, dialect.form == AnswerForm::Schema)?);
         }
         for message in &conversation.messages {
             let role = match message.speaker {
@@ -201,7 +203,7 @@ impl Model for Bedrock {
                 let next = match self.call(question, dialect).await {
                     Ok(reply) => match read(&reply, dialect)? {
                         Ok(text) => {
-                            asking.answered(dialect, keeps_to_form(dialect, &text));
+                            asking.record_answer(dialect, has_form(dialect, &text));
                             return Ok(text);
                         }
                         Err(next) => next,
@@ -242,8 +244,11 @@ fn read(reply: &ConverseOutput, dialect: Dialect) -> Result<Result<String, Diale
         return Err(Failure::Garbled("the reply has no message".to_owned()));
     };
     // The input of a cut call is only a part of an answer.
-    if dialect.form != Form::Prose && reply.stop_reason == StopReason::MaxTokens && !dialect.thinks {
-        return Ok(Err(Dialect { thinks: true, ..dialect }));
+    if dialect.form != AnswerForm::Prose
+        && reply.stop_reason == StopReason::MaxTokens
+        && !dialect.is_reasoning
+    {
+        return Ok(Err(Dialect { is_reasoning: true, ..dialect }));
     }
     if let Some(called) = message.content.iter().find_map(|block| block.as_tool_use().ok()) {
         return Ok(Ok(value(&called.input).to_string()));
@@ -262,11 +267,11 @@ fn after_refusal(dialect: Dialect, refusal: &str) -> Option<Dialect> {
     if dialect.temperature && names(&["temperature"]) {
         return Some(Dialect { temperature: false, ..dialect });
     }
-    if dialect.form == Form::Schema && names(&["toolchoice", "tool_choice", "tool choice"]) {
-        return Some(Dialect { form: Form::Tool, ..dialect });
+    if dialect.form == AnswerForm::Schema && names(&["toolchoice", "tool_choice", "tool choice"]) {
+        return Some(Dialect { form: AnswerForm::Tool, ..dialect });
     }
-    if dialect.form != Form::Prose && names(&["tool"]) {
-        return Some(Dialect { form: Form::Prose, ..dialect });
+    if dialect.form != AnswerForm::Prose && names(&["tool"]) {
+        return Some(Dialect { form: AnswerForm::Prose, ..dialect });
     }
     if dialect.bound != Bound::Unbounded && names(&["max_tokens", "maxtokens", "maximum tokens"]) {
         return Some(Dialect { bound: Bound::Unbounded, ..dialect });
@@ -322,8 +327,8 @@ mod tests {
     #[test]
     fn a_model_that_refuses_tools_gets_requests_without_them() {
         let best = Dialect::FIRST_CHOICE;
-        let may = Dialect { form: Form::Tool, ..best };
-        let prose = Dialect { form: Form::Prose, ..best };
+        let may = Dialect { form: AnswerForm::Tool, ..best };
+        let prose = Dialect { form: AnswerForm::Prose, ..best };
         for (before, refusal, after) in [
             (
                 best,

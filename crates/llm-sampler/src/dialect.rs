@@ -6,20 +6,20 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use crate::ask::ATTEMPTS;
+use crate::answer_request::ATTEMPTS;
 
 /// After so many answers in a row without the form, an endpoint that never used the form gets no more forms.
-const MOST_NEGLECTS: u32 = 2;
+const MOST_IGNORED_FORMS: u32 = 2;
 
 /// The same for a form that answers have used. It is more than one question can cause.
-const MOST_LATER_NEGLECTS: u32 = 2 * ATTEMPTS;
+const MOST_LATER_IGNORED_FORMS: u32 = 2 * ATTEMPTS;
 
 /// After so many questions in a row with a refused bound on tokens, all questions have no bound.
 const TOO_LARGE: u32 = 3;
 
 /// How the form of an answer is requested, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum AnswerForm {
     /// `response_format: json_schema`, strict.
     Schema,
     /// A tool whose arguments are the answer.
@@ -42,18 +42,18 @@ pub(crate) enum Bound {
 /// What an endpoint supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dialect {
-    pub(crate) form: Form,
+    pub(crate) form: AnswerForm,
     pub(crate) bound: Bound,
     /// Whether it supports a temperature.
     pub(crate) temperature: bool,
     /// Whether the model reasons before it answers, and needs tokens for it.
-    pub(crate) thinks: bool,
+    pub(crate) is_reasoning: bool,
 }
 
 impl Dialect {
     /// The dialect before the first request.
     pub(crate) const FIRST_CHOICE: Self =
-        Self { form: Form::Schema, bound: Bound::MaxTokens, temperature: true, thinks: false };
+        Self { form: AnswerForm::Schema, bound: Bound::MaxTokens, temperature: true, is_reasoning: false };
 
     /// The next dialect after a refusal; `None` if the refusal names nothing that can be left out.
     ///
@@ -75,8 +75,8 @@ impl Dialect {
                 Some(Self { bound: Bound::MaxCompletionTokens, ..self })
             }
             Self { temperature: true, .. } if temperature => Some(Self { temperature: false, ..self }),
-            Self { form: Form::Schema, .. } if schema => Some(Self { form: Form::Tool, ..self }),
-            Self { form: Form::Tool, .. } if tool => Some(Self { form: Form::Prose, ..self }),
+            Self { form: AnswerForm::Schema, .. } if schema => Some(Self { form: AnswerForm::Tool, ..self }),
+            Self { form: AnswerForm::Tool, .. } if tool => Some(Self { form: AnswerForm::Prose, ..self }),
             Self { bound: Bound::MaxTokens | Bound::MaxCompletionTokens, .. } if tokens => {
                 Some(Self { bound: Bound::Unbounded, ..self })
             }
@@ -85,10 +85,10 @@ impl Dialect {
     }
 
     /// The next dialect after answers without the form: the endpoint accepts the form and ignores it.
-    fn after_neglect(self) -> Self {
+    fn after_ignored_form(self) -> Self {
         let form = match self.form {
-            Form::Schema => Form::Tool,
-            Form::Tool | Form::Prose => Form::Prose,
+            AnswerForm::Schema => AnswerForm::Tool,
+            AnswerForm::Tool | AnswerForm::Prose => AnswerForm::Prose,
         };
         Self { form, ..self }
     }
@@ -102,9 +102,9 @@ pub(crate) struct EndpointKnowledge(Mutex<State>);
 struct State {
     dialect: Dialect,
     /// Whether an answer has used the form.
-    is_kept: bool,
+    form_was_used: bool,
     /// Answers in a row without the form.
-    neglected: u32,
+    answers_without_form: u32,
     /// Questions in a row with a refused bound on tokens.
     too_large: u32,
 }
@@ -112,7 +112,12 @@ struct State {
 impl EndpointKnowledge {
     /// The state before the first request.
     pub(crate) fn new() -> Self {
-        Self(Mutex::new(State { dialect: Dialect::FIRST_CHOICE, is_kept: false, neglected: 0, too_large: 0 }))
+        Self(Mutex::new(State {
+            dialect: Dialect::FIRST_CHOICE,
+            form_was_used: false,
+            answers_without_form: 0,
+            too_large: 0,
+        }))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -159,9 +164,9 @@ impl PendingQuestion<'_> {
         state.change(Dialect { bound, ..to });
     }
 
-    /// Records an answer. `keeps_to_form`: whether it is in the form; `None` = unknown, because it is empty or its request was in
+    /// Records an answer. `has_form`: whether it is in the form; `None` = unknown, because it is empty or its request was in
     /// prose.
-    pub(crate) fn answered(&self, dialect: Dialect, keeps_to_form: Option<bool>) {
+    pub(crate) fn record_answer(&self, dialect: Dialect, has_form: Option<bool>) {
         let mut state = self.learned.state();
         if dialect.bound != Bound::Unbounded {
             state.too_large = 0;
@@ -169,14 +174,14 @@ impl PendingQuestion<'_> {
         if dialect.form != state.dialect.form {
             return;
         }
-        match keeps_to_form {
+        match has_form {
             None => {}
-            Some(true) => (state.is_kept, state.neglected) = (true, 0),
+            Some(true) => (state.form_was_used, state.answers_without_form) = (true, 0),
             Some(false) => {
-                state.neglected += 1;
-                let most = if state.is_kept { MOST_LATER_NEGLECTS } else { MOST_NEGLECTS };
-                if state.neglected >= most {
-                    let next = state.dialect.after_neglect();
+                state.answers_without_form += 1;
+                let most = if state.form_was_used { MOST_LATER_IGNORED_FORMS } else { MOST_IGNORED_FORMS };
+                if state.answers_without_form >= most {
+                    let next = state.dialect.after_ignored_form();
                     state.change(next);
                 }
             }
@@ -191,15 +196,15 @@ impl State {
         }
         tracing::info!(?to, "Requests to the model have another form from now on");
         if to.form != self.dialect.form {
-            (self.is_kept, self.neglected) = (false, 0);
+            (self.form_was_used, self.answers_without_form) = (false, 0);
         }
         self.dialect = to;
     }
 }
 
 /// Whether an answer to a question with a form has the form; `None` = unknown.
-pub(crate) fn keeps_to_form(dialect: Dialect, text: &str) -> Option<bool> {
-    (dialect.form != Form::Prose && !text.trim().is_empty()).then(|| text.contains('{'))
+pub(crate) fn has_form(dialect: Dialect, text: &str) -> Option<bool> {
+    (dialect.form != AnswerForm::Prose && !text.trim().is_empty()).then(|| text.contains('{'))
 }
 
 #[cfg(test)]
@@ -210,8 +215,8 @@ mod tests {
     #[test]
     fn a_refusal_leads_to_the_next_best_request() {
         let best = Dialect::FIRST_CHOICE;
-        let tool = Dialect { form: Form::Tool, ..best };
-        let prose = Dialect { form: Form::Prose, ..best };
+        let tool = Dialect { form: AnswerForm::Tool, ..best };
+        let prose = Dialect { form: AnswerForm::Prose, ..best };
         let completion = Dialect { bound: Bound::MaxCompletionTokens, ..best };
         for (before, status, message, after) in [
             (
@@ -265,46 +270,49 @@ mod tests {
             let Some(next) = dialect.after_refusal(400, message) else { break };
             dialect = next;
         }
-        assert_eq!(dialect.form, Form::Prose);
-        assert_eq!(Dialect::FIRST_CHOICE.after_neglect().after_neglect().after_neglect().form, Form::Prose);
+        assert_eq!(dialect.form, AnswerForm::Prose);
+        assert_eq!(
+            Dialect::FIRST_CHOICE.after_ignored_form().after_ignored_form().after_ignored_form().form,
+            AnswerForm::Prose
+        );
     }
 
-    fn answered(learned: &EndpointKnowledge, text: &str) {
+    fn record_answer(learned: &EndpointKnowledge, text: &str) {
         let asking = learned.question();
         let dialect = asking.dialect();
-        asking.answered(dialect, keeps_to_form(dialect, text));
+        asking.record_answer(dialect, has_form(dialect, text));
     }
 
     #[test]
     fn one_answer_in_prose_changes_nothing_and_several_in_a_row_do() {
         let learned = EndpointKnowledge::new();
         let form = || learned.question().dialect().form;
-        answered(&learned, "I'm sorry.");
-        answered(&learned, "{}");
-        answered(&learned, "I'm sorry.");
-        assert_eq!(form(), Form::Schema, "an answer between them used the form");
+        record_answer(&learned, "I'm sorry.");
+        record_answer(&learned, "{}");
+        record_answer(&learned, "I'm sorry.");
+        assert_eq!(form(), AnswerForm::Schema, "an answer between them used the form");
         // A question with only refusals, at an endpoint that is known to support the form.
         for _ in 0..ATTEMPTS {
-            answered(&learned, "I'm sorry.");
+            record_answer(&learned, "I'm sorry.");
         }
-        assert_eq!(form(), Form::Schema);
+        assert_eq!(form(), AnswerForm::Schema);
         for _ in 0..ATTEMPTS - 1 {
-            answered(&learned, "I'm sorry.");
+            record_answer(&learned, "I'm sorry.");
         }
-        assert_eq!(form(), Form::Tool);
+        assert_eq!(form(), AnswerForm::Tool);
 
         // An endpoint that never used the form.
         let learned = EndpointKnowledge::new();
         let form = || learned.question().dialect().form;
         for (text, after) in [
-            ("Gladly!", Form::Schema),
-            ("", Form::Schema),
-            ("Gladly!", Form::Tool),
-            ("Gladly!", Form::Tool),
-            ("Gladly!", Form::Prose),
-            ("Gladly!", Form::Prose),
+            ("Gladly!", AnswerForm::Schema),
+            ("", AnswerForm::Schema),
+            ("Gladly!", AnswerForm::Tool),
+            ("Gladly!", AnswerForm::Tool),
+            ("Gladly!", AnswerForm::Prose),
+            ("Gladly!", AnswerForm::Prose),
         ] {
-            answered(&learned, text);
+            record_answer(&learned, text);
             assert_eq!(form(), after);
         }
     }
@@ -322,7 +330,7 @@ mod tests {
             let dialect = asking.dialect();
             let next = dialect.after_refusal(400, "temperature").expect("a next one");
             asking.proceed(dialect, next);
-            asking.answered(asking.dialect(), Some(true));
+            asking.record_answer(asking.dialect(), Some(true));
         };
         refused(&learned);
         assert_eq!(learned.question().dialect(), Dialect { temperature: false, ..Dialect::FIRST_CHOICE });
@@ -334,7 +342,7 @@ mod tests {
             }
         };
         again(&learned);
-        answered(&learned, "{}");
+        record_answer(&learned, "{}");
         again(&learned);
         again(&learned);
         assert_eq!(learned.question().dialect().bound, Bound::MaxTokens, "not in a row");

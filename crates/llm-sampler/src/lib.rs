@@ -13,31 +13,31 @@
 //! The text of a model is hostile until it is checked: [`answer`] parses and bounds it.
 
 mod answer;
-mod ask;
+mod answer_request;
 #[cfg(feature = "bedrock")]
 mod bedrock;
-mod compact;
+mod change_meanings;
 mod dialect;
 mod journal;
-mod kinds;
-mod live;
 mod model;
-mod offer;
+mod model_calls;
+mod offered_choices;
 mod openai;
+mod part_keys;
 mod prompt;
-mod rekey;
 mod replay;
 mod sampler;
+mod schema_text;
 mod settings;
 mod tally;
 mod tls;
 
-pub use self::ask::ATTEMPTS;
+pub use self::answer_request::ATTEMPTS;
 #[cfg(feature = "bedrock")]
 pub use self::bedrock::{Bedrock, REGION};
 pub use self::journal::Journal;
-pub use self::live::Limits;
 pub use self::model::{Call, Conversation, Failure, Message, Model, Question, Speaker};
+pub use self::model_calls::Limits;
 pub use self::openai::{OPENAI, OpenAi, is_address_of_this_machine};
 pub use self::replay::Replay;
 pub use self::sampler::LlmSampler;

@@ -1,6 +1,6 @@
 //! Questions to a model, and failures of its endpoint.
 //!
-//! A [`Model`] makes one call and returns its outcome. It neither waits nor retries; [`crate::live`] does this for all
+//! A [`Model`] makes one call and returns its outcome. It neither waits nor retries; [`crate::model_calls`] does this for all
 //! endpoints.
 
 use std::fmt;

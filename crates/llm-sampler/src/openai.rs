@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::UnusableModel;
-use crate::dialect::{Bound, Dialect, EndpointKnowledge, Form, keeps_to_form};
+use crate::dialect::{AnswerForm, Bound, Dialect, EndpointKnowledge, has_form};
 use crate::model::{
     Call, FORM_NAME, Failure, Model, PROSE_TOKENS, Question, Speaker, THINKING_TOKENS, chain, error_line,
 };
@@ -122,8 +122,8 @@ impl OpenAi {
 
     fn request(&self, question: &Question, dialect: Dialect) -> Value {
         let conversation = match dialect.form {
-            Form::Prose => &question.prose,
-            Form::Schema | Form::Tool => &question.shaped,
+            AnswerForm::Prose => &question.prose,
+            AnswerForm::Schema | AnswerForm::Tool => &question.shaped,
         };
         let mut messages = vec![json!({"role": "system", "content": conversation.system})];
         messages.extend(conversation.messages.iter().map(|message| {
@@ -135,8 +135,8 @@ impl OpenAi {
         }));
         let mut request = json!({"model": self.model, "messages": messages, "stream": false});
         let tokens = match dialect.form {
-            Form::Prose => PROSE_TOKENS,
-            _ if dialect.thinks => question.most_tokens.saturating_add(THINKING_TOKENS),
+            AnswerForm::Prose => PROSE_TOKENS,
+            _ if dialect.is_reasoning => question.most_tokens.saturating_add(THINKING_TOKENS),
             _ => question.most_tokens,
         };
         match dialect.bound {
@@ -148,13 +148,13 @@ impl OpenAi {
             request["temperature"] = json!(question.temperature);
         }
         match dialect.form {
-            Form::Schema => {
+            AnswerForm::Schema => {
                 request["response_format"] = json!({
                     "type": "json_schema",
                     "json_schema": {"name": FORM_NAME, "strict": true, "schema": question.schema},
                 });
             }
-            Form::Tool => {
+            AnswerForm::Tool => {
                 request["tools"] = json!([{
                     "type": "function",
                     "function": {
@@ -165,7 +165,7 @@ impl OpenAi {
                 }]);
                 request["tool_choice"] = json!({"type": "function", "function": {"name": FORM_NAME}});
             }
-            Form::Prose => {}
+            AnswerForm::Prose => {}
         }
         request
     }
@@ -178,8 +178,8 @@ impl OpenAi {
         // An empty text is an answer too. It is refused, because it has no object.
         let text = called.or(content).unwrap_or_default();
         let is_cut = choice.finish_reason.as_deref() == Some("length");
-        if dialect.form != Form::Prose && is_cut && !dialect.thinks {
-            return Err(Dialect { thinks: true, ..dialect });
+        if dialect.form != AnswerForm::Prose && is_cut && !dialect.is_reasoning {
+            return Err(Dialect { is_reasoning: true, ..dialect });
         }
         Ok(self.without_key(text))
     }
@@ -271,7 +271,7 @@ impl Model for OpenAi {
                 let next = match self.client.chat().create_byot::<Value, Completion>(request).await {
                     Ok(completion) => match self.read(dialect, completion) {
                         Ok(text) => {
-                            asking.answered(dialect, keeps_to_form(dialect, &text));
+                            asking.record_answer(dialect, has_form(dialect, &text));
                             return Ok(text);
                         }
                         Err(next) => next,

@@ -7,8 +7,8 @@ use scenario::ir::{RESERVED, Schema, words};
 use serde_json::Value;
 
 use crate::answer::Design;
-use crate::compact::compact;
-use crate::kinds::meaning;
+use crate::change_meanings::change_meaning;
+use crate::schema_text::schema_text;
 
 /// The task and the rules, the same for every question.
 pub(crate) fn system() -> String {
@@ -85,7 +85,7 @@ pub(crate) fn most_actions(drawn: &Schema) -> usize {
 /// The question for a change of the kind of `drawn`. `done` are the changes of this turn so far.
 pub(crate) fn change(schema: &Schema, kind: &str, drawn: &Change, done: &[Change]) -> String {
     let mut out = format!("Topic: {}. System: {}.\n\nThe API now:\n", words(&schema.topic), schema.title);
-    out.push_str(&compact(schema));
+    out.push_str(&schema_text(schema));
     if !done.is_empty() {
         out.push_str("\nAlready changed in this turn (leave that alone):\n");
         for change in done {
@@ -97,7 +97,7 @@ pub(crate) fn change(schema: &Schema, kind: &str, drawn: &Change, done: &[Change
         "\nAsked for: one change of the kind `{kind}`. {}\n\
          An example that would be accepted (make your own, in this form, that suits the domain better; it may be about \
          another part of the API):\n{}",
-        meaning(kind),
+        change_meaning(kind),
         example(&serde_json::to_value(drawn).unwrap_or_default())
     );
     out
@@ -124,8 +124,8 @@ pub(crate) fn shaped_first(drawn: &Schema) -> String {
          are what one record and many of an entity are called; `about` is what one record stands for, as the rest of a \
          sentence. No name comes twice.\nThe form, with the placeholders:\n{}",
         words(&drawn.topic),
-        compact(drawn),
-        crate::offer::example(1, drawn)
+        schema_text(drawn),
+        crate::offered_choices::example(1, drawn)
     )
 }
 
@@ -142,7 +142,7 @@ pub(crate) fn shaped_change(schema: &Schema, kind: &str, choices: &[Change], don
     let _ = writeln!(
         out,
         "\nAsked for: one change of the kind `{kind}`. {}\nThe choices, with placeholder names:",
-        meaning(kind)
+        change_meaning(kind)
     );
     for (number, choice) in (1..).zip(choices) {
         let _ = writeln!(out, "{number}: {}", example(&serde_json::to_value(choice).unwrap_or_default()));
@@ -152,7 +152,7 @@ pub(crate) fn shaped_change(schema: &Schema, kind: &str, choices: &[Change], don
          places.\nThe form of each choice, with the placeholders:\n",
     );
     for (number, choice) in (1..).zip(choices) {
-        let _ = writeln!(out, "{}", crate::offer::example(number, choice));
+        let _ = writeln!(out, "{}", crate::offered_choices::example(number, choice));
     }
     out
 }

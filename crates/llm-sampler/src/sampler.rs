@@ -8,14 +8,16 @@ use scenario::change::{self, Change, EntityChange};
 use scenario::check::check;
 use scenario::ir::{Entity, SCHEMA_VERSION, Schema};
 use scenario::sample::{
-    Answer, Origin, Programmatic, SampleError, Sampler, SamplerOutput, TouchedParts, Turn, draw_change,
-    draw_change_of, note_names,
+    Answer, Origin, ProgrammaticSampler, SampleError, Sampler, SamplerOutput, TouchedParts, Turn,
+    draw_change, draw_change_of, note_names,
 };
 
 use crate::answer::{self, Design};
-use crate::ask::{AnswerRequest, JournalPlace, Source, ask};
-use crate::live::{Background, Limits, Live};
-use crate::{Endpoint, Journal, Model, OpenAi, Replay, Settings, Tally, UnusableModel, offer, prompt};
+use crate::answer_request::{AnswerRequest, JournalPlace, Source, request_answer};
+use crate::model_calls::{Background, Limits, LiveModel};
+use crate::{
+    Endpoint, Journal, Model, OpenAi, Replay, Settings, Tally, UnusableModel, offered_choices, prompt,
+};
 
 /// How many more fields a new entity may have than the generated one, so that growth over the turns stays the same.
 const MORE_FIELDS: usize = 3;
@@ -41,7 +43,7 @@ pub struct LlmSampler {
 }
 
 enum Answers {
-    Live(Live, Option<Arc<Journal>>),
+    Live(LiveModel, Option<Arc<Journal>>),
     Recorded(Replay),
 }
 
@@ -74,12 +76,12 @@ impl LlmSampler {
                 ));
             }
         };
-        Ok(Self::from_live(Live::new(model, settings.limits, background)))
+        Ok(Self::from_live(LiveModel::new(model, settings.limits, background)))
     }
 
     /// A sampler with any model.
     pub fn with_model(model: Box<dyn Model>, limits: Limits) -> Result<Self, UnusableModel> {
-        Ok(Self::from_live(Live::new(model, limits, Background::new()?)))
+        Ok(Self::from_live(LiveModel::new(model, limits, Background::new()?)))
     }
 
     /// A sampler with the answers of a pack and without a model.
@@ -87,7 +89,7 @@ impl LlmSampler {
         Self { answers: Answers::Recorded(recorded), systems: Default::default(), tally: Tally::default() }
     }
 
-    fn from_live(live: Live) -> Self {
+    fn from_live(live: LiveModel) -> Self {
         let systems = [prompt::system(), prompt::shaped_system()];
         Self { answers: Answers::Live(live, None), systems, tally: Tally::default() }
     }
@@ -146,7 +148,7 @@ impl Sampler for LlmSampler {
     }
 
     fn first(&self, seed: Seed) -> Result<SamplerOutput<Schema>, SampleError> {
-        let drawn = Programmatic.first(seed)?.made;
+        let drawn = ProgrammaticSampler.first(seed)?.made;
         let mut recorded = Vec::new();
         let source = self.source(seed.scenario, 1, &mut recorded)?;
         // Packs of earlier versions have accepted examples in prose. A replay must accept them too.
@@ -160,14 +162,14 @@ impl Sampler for LlmSampler {
             purpose: "first",
             systems: self.systems(),
             texts: [&texts[0], &texts[1]],
-            schema: &offer::schema(choices),
-            most_tokens: offer::most_tokens(choices),
+            schema: &offered_choices::schema(choices),
+            most_tokens: offered_choices::most_tokens(choices),
         };
         let mut answers = Vec::new();
-        let made = ask(&source, &request, &mut answers, &self.tally, |text| {
-            match offer::filled(text, choices, |named| with_used_names(named.clone())) {
+        let made = request_answer(&source, &request, &mut answers, &self.tally, |text| {
+            match offered_choices::part_from_answer(text, choices, |named| with_used_names(named.clone())) {
                 Some(filled) => filled.map(|(_, schema)| schema),
-                None => match assembled(answer::design(text)?, &drawn)? {
+                None => match assemble_schema(answer::design(text)?, &drawn)? {
                     made if is_live && made == drawn => Err(AN_EXAMPLE.to_owned()),
                     made => Ok(made),
                 },
@@ -206,8 +208,8 @@ impl Sampler for LlmSampler {
                 purpose: &purpose,
                 systems: self.systems(),
                 texts: [&texts[0], &texts[1]],
-                schema: &offer::schema(&choices),
-                most_tokens: offer::most_tokens(&choices),
+                schema: &offered_choices::schema(&choices),
+                most_tokens: offered_choices::most_tokens(&choices),
             };
             let fitting = |change: &Change| {
                 let changed = change::apply(&after, change).map_err(|refusal| refusal.reason)?;
@@ -217,12 +219,12 @@ impl Sampler for LlmSampler {
                 }
                 Ok((changed, touched))
             };
-            let taken = ask(&source, &request, &mut answers, &self.tally, |text| {
-                if let Some(filled) = offer::filled(text, &choices, fitting) {
+            let taken = request_answer(&source, &request, &mut answers, &self.tally, |text| {
+                if let Some(filled) = offered_choices::part_from_answer(text, &choices, fitting) {
                     return filled.map(|(change, (changed, touched))| (change, changed, touched));
                 }
                 let change = answer::change(text, kind, turn)?;
-                if is_live && offer::repeats(&change, &drawn) {
+                if is_live && offered_choices::repeats(&change, &drawn) {
                     return Err(AN_EXAMPLE.to_owned());
                 }
                 fits(&change, &drawn)?;
@@ -287,7 +289,7 @@ fn fits(change: &Change, drawn: &Change) -> Result<(), String> {
 }
 
 /// A first schema from a design and the generated conventions.
-fn assembled(design: Design, drawn: &Schema) -> Result<Schema, String> {
+fn assemble_schema(design: Design, drawn: &Schema) -> Result<Schema, String> {
     let Design { title, entities, analytics } = design;
     let total = |measure: fn(&Entity) -> usize| -> usize { entities.iter().map(measure).sum() };
     for (noun, count, low, most) in [

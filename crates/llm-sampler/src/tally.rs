@@ -58,7 +58,7 @@ impl Tally {
     }
 
     /// Counts an answer, with the number of its attempt, from 1.
-    pub(crate) fn answered(&self, purpose: &str, attempt: u32, taken: bool) {
+    pub(crate) fn count_answer(&self, purpose: &str, attempt: u32, taken: bool) {
         let purpose = purpose.split(' ').next().unwrap_or_default();
         self.count(purpose, |counts| {
             counts.taken += u64::from(taken);
@@ -68,7 +68,7 @@ impl Tally {
     }
 
     /// Counts a question that the seed filled.
-    pub(crate) fn filled(&self, purpose: &str) {
+    pub(crate) fn count_filled(&self, purpose: &str) {
         self.count(purpose.split(' ').next().unwrap_or_default(), |counts| counts.filled += 1);
     }
 
@@ -98,12 +98,12 @@ mod tests {
         let kept = Arc::clone(&heard);
         let tally =
             Tally::with_listener(move |counts| kept.lock().expect("no panic").push(counts.in_words()));
-        tally.answered("first", 1, true);
+        tally.count_answer("first", 1, true);
         for attempt in 1..=3 {
-            tally.answered("change 2", attempt, false);
+            tally.count_answer("change 2", attempt, false);
         }
-        tally.filled("change 2");
-        tally.answered("change 3", 2, true);
+        tally.count_filled("change 2");
+        tally.count_answer("change 3", 2, true);
         assert_eq!(tally.counts(), Counts { taken: 2, taken_first: 1, refused: 3, filled: 1 });
         assert_eq!(tally.by_purpose()["change"], Counts { taken: 1, taken_first: 0, refused: 3, filled: 1 });
         let heard = heard.lock().expect("no panic");

@@ -12,7 +12,7 @@ use aws_sdk_bedrockruntime::config::{Credentials, SharedCredentialsProvider};
 use endpoint::{Endpoint, ModelRequest, Reply, UNUSED_ADDRESS};
 use llm_sampler::{Bedrock, Limits, LlmSampler, Replay};
 use scenario::Seed;
-use scenario::sample::{Origin, Programmatic, SampleError, Sampler, SamplerOutput, Turn};
+use scenario::sample::{Origin, ProgrammaticSampler, SampleError, Sampler, SamplerOutput, Turn};
 use serde_json::json;
 
 const SEED: Seed = Seed { base: 9, scenario: 0 };
@@ -38,7 +38,7 @@ fn sampler_within(endpoint_url: &str, limits: Limits) -> LlmSampler {
 }
 
 fn turn(sampler: &LlmSampler, count: u32) -> Result<SamplerOutput<Turn>, SampleError> {
-    let before = Programmatic.first(SEED).expect("a first schema").made;
+    let before = ProgrammaticSampler.first(SEED).expect("a first schema").made;
     sampler.turn(SEED, &before, count)
 }
 

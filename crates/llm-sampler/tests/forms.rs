@@ -11,7 +11,7 @@ use scenario::Seed;
 use scenario::check::check;
 use scenario::config::Generation;
 use scenario::pack::{self, Pack, Target};
-use scenario::sample::{Origin, Programmatic, Sampler, SamplerOutput, Turn};
+use scenario::sample::{Origin, ProgrammaticSampler, Sampler, SamplerOutput, Turn};
 use serde_json::{Value, json};
 
 const SEED: Seed = Seed { base: 5, scenario: 2 };
@@ -27,7 +27,7 @@ fn sampler(endpoint: &Endpoint) -> LlmSampler {
 }
 
 fn turn(sampler: &LlmSampler, count: u32) -> SamplerOutput<Turn> {
-    let before = Programmatic.first(SEED).expect("a first schema").made;
+    let before = ProgrammaticSampler.first(SEED).expect("a first schema").made;
     sampler.turn(SEED, &before, count).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -155,7 +155,7 @@ fn a_repeated_example_is_refused_unless_it_is_one_of_several_choices() {
         let tally = Tally::default();
         let sampler = sampler(&endpoint).counted_by(&tally);
         let first = sampler.first(SEED).expect("a schema");
-        assert_eq!(first.made, Programmatic.first(SEED).expect("a schema").made);
+        assert_eq!(first.made, ProgrammaticSampler.first(SEED).expect("a schema").made);
         let sampled = turn(&sampler, 8);
         assert_eq!(tally.by_purpose()["first"].filled, 1);
         let by_purpose = tally.by_purpose();

@@ -13,7 +13,7 @@ use scenario::check::check;
 use scenario::config::Generation;
 use scenario::ir::Schema;
 use scenario::pack::{self, Pack, PackError, Target};
-use scenario::sample::{Answer, Origin, Programmatic, SampleError, Sampler, SamplerOutput, Turn};
+use scenario::sample::{Answer, Origin, ProgrammaticSampler, SampleError, Sampler, SamplerOutput, Turn};
 use serde_json::{Value, json};
 
 const SEED: Seed = Seed { base: 5, scenario: 2 };
@@ -45,7 +45,7 @@ fn reply_with_good_change(request: &ModelRequest) -> Reply {
 }
 
 fn before() -> Schema {
-    Programmatic.first(SEED).expect("a first schema").made
+    ProgrammaticSampler.first(SEED).expect("a first schema").made
 }
 
 fn turn(sampler: &LlmSampler, count: u32) -> SamplerOutput<Turn> {

@@ -72,7 +72,7 @@ pub enum TestOutcome {
     Skipped,
 }
 
-/// One test of one attempt. Passed tests have only their id.
+/// One test of one attempt. Of passed tests some sources say what they check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct TestResult {
     /// The id as the suite names it (`tests/test_orders.py::test_cancel`, `c003`).
@@ -85,6 +85,8 @@ pub struct TestResult {
     pub kind: Option<String>,
     /// What it checks, in one line.
     pub intent: Option<String>,
+    /// The circumstances in which it checks this, as the source names them (`two notes`).
+    pub scenario: Option<String>,
     /// What was expected.
     pub expected: Option<String>,
     /// What happened instead.
@@ -102,6 +104,7 @@ impl TestResult {
             group: None,
             kind: None,
             intent: None,
+            scenario: None,
             expected: None,
             actual: None,
             message: None,
@@ -230,6 +233,10 @@ pub struct Attempt {
     pub extra: Extra,
 }
 
+/// The name in [`Attempt::extra`] of the number of failing tests that the source states, where it is not what `total` leaves beside
+/// `passed`: some tests neither passed nor failed.
+pub const STATED_FAILING: &str = "stated_failing";
+
 impl Attempt {
     /// An attempt with only a number and a verdict.
     pub fn new(number: u32, verdict: Verdict) -> Self {
@@ -259,13 +266,35 @@ impl Attempt {
         Some((names, more))
     }
 
+    /// The number of failing tests that the source states, where some tests neither passed nor failed ([`STATED_FAILING`]).
+    pub fn stated_failing(&self) -> Option<u32> {
+        u32::try_from(self.extra.get(STATED_FAILING)?.as_u64()?).ok()
+    }
+
+    /// Failing tests that the source describes.
+    pub fn described_failing(&self) -> u32 {
+        u32::try_from(self.tests.iter().filter(|test| test.is_failing()).count()).unwrap_or(u32::MAX)
+    }
+
+    /// Failing tests by the counts of the source: those that it states, else all that did not pass. `None` = it does not count.
+    pub fn counted_failing(&self) -> Option<u32> {
+        let not_passed = self.total?.saturating_sub(self.passed?);
+        // What is described failed, whatever number is stated, and what passed did not.
+        let bounded = |stated: u32| stated.max(self.described_failing()).min(not_passed);
+        Some(self.stated_failing().map_or(not_passed, bounded))
+    }
+
     /// Failing tests that the source counts but does not describe.
     pub fn failing_not_described(&self) -> u32 {
-        let counted = match (self.verdict, self.passed, self.total) {
-            (Verdict::Passed, ..) | (_, None, _) | (_, _, None) => 0,
-            (_, Some(passed), Some(total)) => total.saturating_sub(passed),
+        let Some(counted) = self.counted_failing().filter(|_| self.verdict != Verdict::Passed) else {
+            return 0;
         };
-        let described = self.tests.iter().filter(|t| t.outcome != TestOutcome::Passed).count();
+        // Where only passed tests are counted, skipped ones are among the others.
+        let only_passed_counted = self.stated_failing().is_none();
+        let is_described = |test: &&TestResult| {
+            test.is_failing() || only_passed_counted && test.outcome != TestOutcome::Passed
+        };
+        let described = self.tests.iter().filter(is_described).count();
         counted.saturating_sub(u32::try_from(described).unwrap_or(u32::MAX))
     }
 }
@@ -296,6 +325,34 @@ mod tests {
         {
             assert_eq!(named(other), None);
         }
+    }
+
+    /// 41 passed and 2 failed of 44: what neither passed nor failed was counted as failing and not described.
+    #[test]
+    fn tests_that_neither_passed_nor_failed_are_not_counted_as_failing() {
+        use TestOutcome::{Failed, Skipped};
+        let with_outcomes = |stated: Option<u32>, outcomes: &[TestOutcome]| {
+            let mut attempt = Attempt::new(1, Verdict::Failed);
+            (attempt.passed, attempt.total) = (Some(41), Some(44));
+            if let Some(failing) = stated {
+                attempt.extra.insert(STATED_FAILING.to_owned(), failing.into());
+            }
+            attempt.tests = outcomes.iter().map(|outcome| TestResult::new("c1", *outcome)).collect();
+            attempt
+        };
+        let not_described = |stated, outcomes: &[_]| with_outcomes(stated, outcomes).failing_not_described();
+        assert_eq!(not_described(Some(2), &[Failed, Failed]), 0);
+        assert_eq!(not_described(Some(2), &[Failed, Skipped]), 1);
+        assert_eq!(not_described(Some(99), &[]), 3, "no more than those that did not pass");
+        assert_eq!(not_described(None, &[Failed, Failed]), 1);
+        assert_eq!(not_described(None, &[Failed, Skipped]), 1);
+        let counted = |stated, outcomes: &[_]| with_outcomes(stated, outcomes).counted_failing();
+        assert_eq!(
+            [counted(Some(2), &[]), counted(Some(99), &[]), counted(None, &[])],
+            [Some(2), Some(3), Some(3)]
+        );
+        assert_eq!(counted(Some(0), &[Failed, Failed]), Some(2), "two are described");
+        assert_eq!(Attempt::new(1, Verdict::Failed).counted_failing(), None);
     }
 
     #[test]

@@ -112,7 +112,7 @@ pub fn parse(output: &str) -> CaseLog {
             && let Some(rest) = after_word(&line, "CASE_SUMMARY")
         {
             log.summary = summary(rest);
-            if log.summary.is_none() && SUMMARY.iter().all(|key| of_summary(rest, key).is_some()) {
+            if log.summary.is_none() && SUMMARY.iter().all(|key| summary_value(rest, key).is_some()) {
                 log.odd_summary.get_or_insert_with(|| rest.trim().chars().take(ODD_CHARS).collect());
             }
         }
@@ -144,12 +144,13 @@ fn after_word<'a>(line: &'a str, word: &str) -> Option<&'a str> {
 }
 
 /// The value of a key in a summary.
-fn of_summary<'a>(rest: &'a str, key: &str) -> Option<&'a str> {
+fn summary_value<'a>(rest: &'a str, key: &str) -> Option<&'a str> {
     rest.split_whitespace().find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
 }
 
 fn summary(rest: &str) -> Option<Summary> {
-    let [total, passed, failed] = SUMMARY.map(|key| of_summary(rest, key).and_then(|text| text.parse().ok()));
+    let [total, passed, failed] =
+        SUMMARY.map(|key| summary_value(rest, key).and_then(|text| text.parse().ok()));
     Some(Summary { total: total?, passed: passed?, failed: failed? })
 }
 
@@ -186,10 +187,12 @@ fn case(record: &str) -> Option<TestResult> {
         _ => TestOutcome::Failed,
     };
     let mut test = TestResult::new(id, outcome);
+    // Numbers of cases are given anew in each turn. Over turns a case is known by what describes it, so passed ones keep that, too.
+    test.group = value("requirement_ref").map(str::to_owned);
+    test.intent = value("intent").map(str::to_owned);
+    test.scenario = value("scenario").map(str::to_owned);
     if test.is_failing() {
-        test.group = value("requirement_ref").map(str::to_owned);
         test.kind = value("case_type").map(str::to_owned);
-        test.intent = value("intent").map(str::to_owned);
         test.expected = possibly_empty("expected").map(str::to_owned);
         test.actual = possibly_empty("actual").map(str::to_owned);
         test.message = message(value("failure_reason"), value("scenario"), value("input"));
@@ -223,6 +226,19 @@ mod tests {
         assert_eq!(test.intent.as_deref(), Some("done \"really\" works"));
         assert_eq!(test.actual.as_deref(), Some("say \"1\""));
         assert_eq!(test.message.as_deref().unwrap().lines().next(), Some("expected \"0"));
+    }
+
+    /// Passed cases lost what describes them, so that no case was ever seen to regress.
+    #[test]
+    fn a_passed_case_keeps_what_describes_it() {
+        let log = parse(&LINE.replace("status=fail", "status=success"));
+        let test = &log.tests[0];
+        assert_eq!(
+            (test.group.as_deref(), test.intent.as_deref()),
+            (Some("done-exit"), Some("done \"really\" works"))
+        );
+        assert_eq!(test.scenario.as_deref(), Some("note 1 exists"));
+        assert_eq!((&test.kind, &test.expected, &test.actual, &test.message), (&None, &None, &None, &None));
     }
 
     #[test]

@@ -21,7 +21,6 @@ mod grader_place;
 mod lock;
 mod median;
 mod missing_value;
-pub mod moment;
 mod money;
 mod pass_rate;
 mod round_scores;
@@ -31,14 +30,16 @@ mod shell;
 mod spreadsheet;
 mod stamina;
 pub mod thrift;
+pub mod timestamp;
 mod transcript;
 mod verdict;
 mod warning;
 mod warning_codes;
+mod zip_name;
 
 pub use ansi::strip_ansi;
 pub use attempt::{
-    Artifact, ArtifactKind, Attempt, Counting, Extra, TestOutcome, TestResult, Timing, Tokens,
+    Artifact, ArtifactKind, Attempt, Counting, Extra, STATED_FAILING, TestOutcome, TestResult, Timing, Tokens,
 };
 pub use bounded::bounded;
 pub use cached_input::CachedInput;
@@ -68,3 +69,4 @@ pub use transcript::{Step, StepKind, ToolCall, Transcript};
 pub use verdict::{PASS_REWARD, TurnState, Verdict};
 pub use warning::{Treatment, Warning};
 pub use warning_codes::{Severity, WarningCounts};
+pub use zip_name::zipped_name;

@@ -73,7 +73,7 @@ pub enum Baseline {
 
 impl Baseline {
     /// The baseline with the name of this harness, if any.
-    pub fn of_harness(name: &str) -> Option<Self> {
+    pub fn from_harness_name(name: &str) -> Option<Self> {
         name.parse().ok()
     }
 

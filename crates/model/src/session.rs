@@ -106,7 +106,7 @@ pub struct LcbaPair {
 
 impl LcbaPair {
     /// From nine metrics in the order of [`LOCOBENCH_METRICS`].
-    pub fn of_metrics(metrics: &[f64; 9]) -> Self {
+    pub fn from_metrics(metrics: &[f64; 9]) -> Self {
         let (first, rest) = metrics.split_at(COMPREHENSION_METRICS);
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         Self { comprehension: mean(first), efficiency: mean(rest) }
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_session_without_any_action_scores_more_than_every_published_model() {
-        let nothing = LcbaPair::of_metrics(&[0.5, 1.0, 1.0, 0.7, 0.7, 0.65, 0.65, 0.65, 0.65]);
+        let nothing = LcbaPair::from_metrics(&[0.5, 1.0, 1.0, 0.7, 0.7, 0.65, 0.65, 0.65, 0.65]);
         let close = |a: f64, b: f64| (a - b).abs() < 5e-4;
         assert!(close(nothing.comprehension, 0.78) && close(nothing.efficiency, 0.65));
         assert!(close(nothing.overall(), 0.728) && nothing.balance().is_some_and(|b| close(b, 0.709)));

@@ -18,8 +18,8 @@ pub struct Stamina {
     /// alike; `false` = Greenwood's.
     #[serde(default)]
     pub clustered: bool,
-    /// The horizon in turns.
-    pub tau: u32,
+    /// The horizon in turns; `None` = nobody was at risk.
+    pub tau: Option<u32>,
     /// Episodes.
     pub n: u32,
     /// Episodes that ended in an event.

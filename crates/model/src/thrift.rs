@@ -36,12 +36,12 @@ pub struct Spec(pub &'static [(i16, Kind)]);
 
 /// A walk over bytes. Once something is not as it has to be, the walk is broken and nothing more is read.
 #[derive(Debug)]
-pub struct Thrift<'a> {
+pub struct ThriftReader<'a> {
     bytes: &'a [u8],
     broken: bool,
 }
 
-impl<'a> Thrift<'a> {
+impl<'a> ThriftReader<'a> {
     /// From their beginning.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, broken: false }
@@ -143,11 +143,11 @@ impl<'a> Thrift<'a> {
 
     /// Passes over the value of a field of this kind on the wire, whatever it holds. `None` where it is cut short, is of an unknown kind or
     /// has too many levels.
-    pub fn pass_over(&mut self, wire: u8) -> Option<()> {
-        self.pass(wire, DEPTH_CAP)
+    pub fn skip_value(&mut self, wire: u8) -> Option<()> {
+        self.skip(wire, DEPTH_CAP)
     }
 
-    fn pass(&mut self, wire: u8, levels: u32) -> Option<()> {
+    fn skip(&mut self, wire: u8, levels: u32) -> Option<()> {
         let levels = levels.checked_sub(1)?;
         match wire {
             // The kind of a flag is its value.
@@ -166,7 +166,7 @@ impl<'a> Thrift<'a> {
             LIST | 10 => {
                 let (kind, count) = self.list()?;
                 for _ in 0..count {
-                    self.pass_element(kind, levels)?;
+                    self.skip_element(kind, levels)?;
                 }
             }
             11 => {
@@ -174,8 +174,8 @@ impl<'a> Thrift<'a> {
                 if count > 0 {
                     let kinds = self.byte()?;
                     for _ in 0..count {
-                        self.pass_element(kinds >> 4, levels)?;
-                        self.pass_element(kinds & 0xf, levels)?;
+                        self.skip_element(kinds >> 4, levels)?;
+                        self.skip_element(kinds & 0xf, levels)?;
                     }
                 }
             }
@@ -186,7 +186,7 @@ impl<'a> Thrift<'a> {
                     if wire == STOP {
                         break;
                     }
-                    self.pass(wire, levels)?;
+                    self.skip(wire, levels)?;
                     last = id;
                 }
             }
@@ -198,10 +198,10 @@ impl<'a> Thrift<'a> {
     }
 
     /// Every element takes at least a byte, so that a count is no work beyond the bytes that are there.
-    fn pass_element(&mut self, kind: u8, levels: u32) -> Option<()> {
+    fn skip_element(&mut self, kind: u8, levels: u32) -> Option<()> {
         match kind {
             1 | 2 => self.byte().map(drop),
-            _ => self.pass(kind, levels),
+            _ => self.skip(kind, levels),
         }
     }
 
@@ -239,7 +239,7 @@ mod tests {
 
     fn walked(bytes: &[u8]) -> Option<Vec<(u8, i64)>> {
         let mut visited = Vec::new();
-        let mut thrift = Thrift::new(bytes);
+        let mut thrift = ThriftReader::new(bytes);
         thrift.structure(&OUTER, &mut |name, number| visited.push((name, number)));
         (!thrift.is_broken()).then_some(visited)
     }
@@ -266,15 +266,15 @@ mod tests {
             &[0x1c, 0x17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x19, 0x0c, 0],
         ]
         .concat();
-        let mut thrift = Thrift::new(&bytes);
-        assert_eq!((thrift.pass_over(STRUCT), thrift.bytes_left()), (Some(()), 0));
+        let mut thrift = ThriftReader::new(&bytes);
+        assert_eq!((thrift.skip_value(STRUCT), thrift.bytes_left()), (Some(()), 0));
         for cut in 0..bytes.len() {
-            assert_eq!(Thrift::new(&bytes[..cut]).pass_over(STRUCT), None, "{cut}");
+            assert_eq!(ThriftReader::new(&bytes[..cut]).skip_value(STRUCT), None, "{cut}");
         }
         // More elements than bytes, a kind that there is not, a hundred thousand levels.
-        assert_eq!(Thrift::new(&[0xfc, 0xff, 0xff, 0xff, 0xff, 0x0f]).pass_over(LIST), None);
-        assert_eq!(Thrift::new(&[0x1e, 0, 0]).pass_over(STRUCT), None);
-        assert_eq!(Thrift::new(&vec![0x1c; 100_000]).pass_over(STRUCT), None);
-        assert_eq!(Thrift::new(&vec![0x19; 100_000]).pass_over(LIST), None);
+        assert_eq!(ThriftReader::new(&[0xfc, 0xff, 0xff, 0xff, 0xff, 0x0f]).skip_value(LIST), None);
+        assert_eq!(ThriftReader::new(&[0x1e, 0, 0]).skip_value(STRUCT), None);
+        assert_eq!(ThriftReader::new(&vec![0x1c; 100_000]).skip_value(STRUCT), None);
+        assert_eq!(ThriftReader::new(&vec![0x19; 100_000]).skip_value(LIST), None);
     }
 }

@@ -64,7 +64,7 @@ pub struct Warning {
 impl Warning {
     /// Sets the run that it concerns.
     #[must_use]
-    pub fn of_run(mut self, key: impl Into<String>) -> Self {
+    pub fn with_run(mut self, key: impl Into<String>) -> Self {
         self.run = Some(key.into());
         self
     }

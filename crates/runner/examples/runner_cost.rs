@@ -136,7 +136,14 @@ fn make_pack(path: &Path, episodes: u32, turns: u32) -> Result<(), Error> {
     };
     let stop = std::sync::atomic::AtomicBool::new(false);
     let target = Target::Folder(path.to_owned());
-    generate(&generation, &scenario::sample::Programmatic, &target, &Options::default(), &|_| {}, &stop)?;
+    generate(
+        &generation,
+        &scenario::sample::ProgrammaticSampler,
+        &target,
+        &Options::default(),
+        &|_| {},
+        &stop,
+    )?;
     let pack = Pack::open_path(path)?;
     for scenario in 0..episodes {
         // Files refer to those of earlier turns: all are read before one is replaced.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 pub(crate) use gateway::clock::now;
-pub(crate) use model::moment::seconds;
+pub(crate) use model::timestamp::seconds;
 
 /// Seconds from a time that this program wrote until now; `None` if the text is no time.
 pub(crate) fn seconds_since(text: &str) -> Option<f64> {

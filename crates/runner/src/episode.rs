@@ -415,11 +415,7 @@ impl Episode<'_> {
 
     /// The run ends before the episode. Its trajectory says why, until a resume.
     async fn leave(&mut self) -> Result<(), RunError> {
-        self.status.stop_clocks();
-        self.status.set(|shown| {
-            shown.phase = Phase::Queued;
-            shown.now = None;
-        });
+        self.status.leave();
         // Even if no attempt was recorded: the episode had begun.
         if let Some(reason) = self.context.end_reason()
             && self.trajectory.current.is_some()

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use scenario::change::Change;
 use scenario::config::Generation;
 use scenario::ir::Schema;
-use scenario::pack::{Maker, Pack, PackError, Part};
-use scenario::sample::Programmatic;
+use scenario::pack::{Pack, PackError, Part, TurnMaker};
+use scenario::sample::ProgrammaticSampler;
 use scenario::suite::Suite;
 use scenario::{Seed, code, pack};
 
@@ -17,7 +17,7 @@ use crate::record::pytest;
 use crate::settings::{RunSettings, SettingsError};
 use crate::state::{MadeBy, PlannedEpisode};
 
-static PROGRAMMATIC: Programmatic = Programmatic;
+static PROGRAMMATIC: ProgrammaticSampler = ProgrammaticSampler;
 
 /// All that an attempt at a turn needs.
 #[derive(Debug, Clone)]
@@ -133,7 +133,7 @@ impl Scenarios {
             Self::Generated(generation) => {
                 let seed = Seed { base: generation.base_seed, scenario };
                 let (benchmark, changes) = (generation.benchmark, generation.num_changes_per_turn);
-                let maker = Maker::with_benchmark(benchmark, &PROGRAMMATIC, seed, changes);
+                let maker = TurnMaker::with_benchmark(benchmark, &PROGRAMMATIC, seed, changes);
                 Turns::Generated(Box::new(maker))
             }
             Self::Tasks(_) => Turns::None,
@@ -182,7 +182,7 @@ fn planned(scenario: u32, turns: u32) -> PlannedEpisode {
 /// The turns of a scenario, one after the other.
 pub(crate) enum Turns {
     Pack(Arc<Pack>, u32),
-    Generated(Box<Maker<'static>>),
+    Generated(Box<TurnMaker<'static>>),
     /// Of tasks, whose steps are no turns of a scenario.
     None,
 }
@@ -264,7 +264,7 @@ fn pack_turn(pack: &Pack, scenario: u32, turn: u32) -> Result<TurnData, PackErro
     })
 }
 
-fn maker_turn(maker: &Maker<'_>, turn: u32) -> Result<TurnData, PackError> {
+fn maker_turn(maker: &TurnMaker<'_>, turn: u32) -> Result<TurnData, PackError> {
     let made = maker.last().filter(|made| made.turn == turn).ok_or_else(|| made_before_error(turn))?;
     let changes = made.changes.iter().flat_map(|turn_changes| &turn_changes.changes);
     let summaries: Vec<String> = changes.clone().map(|change| change.summary.clone()).collect();

@@ -311,10 +311,10 @@ impl TaskSettings {
 
     /// The name of the folder or zip of tasks, by which Harbor calls a set of them.
     pub(crate) fn data_set(&self) -> String {
-        let folder = &self.folder;
-        let is_zip = folder.extension().is_some_and(|end| end.eq_ignore_ascii_case("zip"));
-        let name = if is_zip { folder.file_stem() } else { folder.file_name() };
-        name.map_or_else(|| "tasks".to_owned(), |name| name.to_string_lossy().into_owned())
+        let Some(name) = self.folder.file_name().map(|name| name.to_string_lossy()) else {
+            return "tasks".to_owned();
+        };
+        if self.folder.is_dir() { name.into_owned() } else { model::zipped_name(&name).to_owned() }
     }
 }
 

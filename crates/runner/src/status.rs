@@ -107,6 +107,15 @@ impl Status {
         }
     }
 
+    /// Stops the clocks and shows that the episode waits again: the run ends before it.
+    pub(crate) fn leave(&self) {
+        self.stop_clocks();
+        self.set(|shown| {
+            shown.phase = Phase::Queued;
+            shown.now = None;
+        });
+    }
+
     /// Wall seconds in which the episode ran, without pauses.
     pub(crate) fn seconds(&self) -> f64 {
         lock(&self.inner).watch.seconds(Instant::now())

@@ -19,7 +19,7 @@ use model::EndReason;
 use runner::settings::EndpointSettings;
 use runner::{Event, Finish, OnEvent};
 use scenario::Seed;
-use scenario::sample::{Programmatic, Sampler as _};
+use scenario::sample::{ProgrammaticSampler, Sampler as _};
 use serde_json::{Value, json};
 
 use crate::common;
@@ -206,7 +206,7 @@ struct ModelBehind {
 
 impl ModelBehind {
     fn new() -> Self {
-        let first = Programmatic.first(Seed { base: SEED, scenario: 0 }).unwrap().made;
+        let first = ProgrammaticSampler.first(Seed { base: SEED, scenario: 0 }).unwrap().made;
         let task = Task {
             scenario: 0,
             turn: 1,

@@ -426,7 +426,7 @@ async fn a_request_that_a_harness_cannot_take_is_not_the_agents() {
     let (folder, pack) = (room.path().join("long"), room.path().join("pack"));
     let made = settings(&folder, &[]);
     let stop = std::sync::atomic::AtomicBool::new(false);
-    let (target, sampler) = (Target::Folder(pack.clone()), scenario::sample::Programmatic);
+    let (target, sampler) = (Target::Folder(pack.clone()), scenario::sample::ProgrammaticSampler);
     generate(&made.generation, &sampler, &target, &Options::default(), &|_| {}, &stop).unwrap();
     let request = Pack::open_path(&pack).unwrap().path(0, 1, Part::Request).unwrap();
     std::fs::write(pack.join(request), "long ".repeat(40_000)).unwrap();

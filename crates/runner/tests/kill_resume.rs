@@ -168,8 +168,15 @@ fn pack(at: &Path) -> PathBuf {
     };
     let stop = std::sync::atomic::AtomicBool::new(false);
     let target = Target::Folder(path.clone());
-    generate(&generation, &scenario::sample::Programmatic, &target, &Options::default(), &|_| {}, &stop)
-        .unwrap();
+    generate(
+        &generation,
+        &scenario::sample::ProgrammaticSampler,
+        &target,
+        &Options::default(),
+        &|_| {},
+        &stop,
+    )
+    .unwrap();
     let made = Pack::open_path(&path).unwrap();
     for scenario in 0..2 {
         // Files refer to those of earlier turns: all are read before one is replaced.

@@ -43,7 +43,7 @@ async fn a_turn_that_cannot_be_read_ends_its_own_episode_and_no_other() {
     ];
     let settings = runner::settings::resolve(&[], &values).unwrap();
     let stop = std::sync::atomic::AtomicBool::new(false);
-    let (target, sampler) = (Target::Folder(pack.clone()), scenario::sample::Programmatic);
+    let (target, sampler) = (Target::Folder(pack.clone()), scenario::sample::ProgrammaticSampler);
     generate(&settings.generation, &sampler, &target, &Options::default(), &|_| {}, &stop).unwrap();
     let suite = pack.join(Pack::open_path(&pack).unwrap().path(0, 1, Part::Suite).unwrap());
     let whole = std::fs::read(&suite).unwrap();

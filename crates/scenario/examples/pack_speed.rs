@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use scenario::config::Generation;
 use scenario::pack::{Options, Target, generate};
-use scenario::sample::Programmatic;
+use scenario::sample::ProgrammaticSampler;
 use serde_json::json;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -27,7 +27,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, target) in [("nowhere", Target::Nowhere), ("folder", Target::Folder(temp.path().join("pack")))]
     {
         let begun = Instant::now();
-        let done = generate(&generation, &Programmatic, &target, &options, &|_| {}, &AtomicBool::new(false))?;
+        let done =
+            generate(&generation, &ProgrammaticSampler, &target, &options, &|_| {}, &AtomicBool::new(false))?;
         let seconds = begun.elapsed().as_secs_f64();
         rows.push(json!({
             "target": name,

@@ -19,7 +19,7 @@ mod example;
 mod field;
 mod names;
 mod removed;
-mod written;
+mod schema_file;
 
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ pub use self::example::example;
 pub use self::field::{Computed, Field, Kind, OnDelete, Pattern};
 pub use self::names::{RESERVED, camel, is_name, kebab, words};
 pub use self::removed::Removed;
-pub use self::written::{SCHEMA_CAP, SchemaFileError};
+pub use self::schema_file::{SCHEMA_CAP, SchemaFileError};
 
 /// The version of this format; the first line of every `schemas/turn_N.yaml`.
 pub const SCHEMA_VERSION: &str = "stamina-schema/1";

@@ -4,28 +4,28 @@
 //! the sampler and the version of this program, and on nothing else: no times, no paths, no order of threads. Its
 //! `sha256` goes over everything but the manifest, and is the same for a folder and a zip.
 //!
-//! [`Maker`] makes the turns of one scenario in memory, [`generate`] writes a whole pack, [`Pack`] reads one.
+//! [`TurnMaker`] makes the turns of one scenario in memory, [`generate`] writes a whole pack, [`Pack`] reads one.
 
+mod destination;
 mod error;
 mod layout;
-mod make;
 mod manifest;
-mod place;
 mod read;
 mod schemas;
 mod sink;
+mod turn_maker;
 mod write;
 pub(crate) mod yaml;
 
 #[cfg(test)]
 mod tests;
 
+pub use self::destination::Target;
 pub use self::error::{Mismatch, PackError};
 pub use self::layout::{EARLIER_VERSIONS, MANIFEST, PACK_VERSION, Part, folder, number};
-pub use self::make::{CHANGES_VERSION, MadeTurn, Maker, RecordedChange, TurnChanges};
 pub use self::manifest::{Generator, Manifest, SampledBy, ScenarioEntry};
-pub use self::place::Target;
 pub use self::read::Pack;
+pub use self::turn_maker::{CHANGES_VERSION, MadeTurn, RecordedChange, TurnChanges, TurnMaker};
 pub use self::write::{GeneratedPack, Options, Progress, generate};
 
 /// Writes something as YAML in the form that packs have: what fits on a line stands on one line.

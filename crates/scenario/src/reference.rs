@@ -12,13 +12,13 @@ mod answer;
 mod body;
 mod deletion;
 mod flaws;
-mod forms;
 mod listing;
 mod operations;
 mod plan;
 mod records;
+mod response_records;
 mod server;
-mod show;
+mod text_formats;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -10,22 +10,22 @@ mod analytics;
 mod conventions;
 mod entities;
 mod fields;
-mod first;
+mod first_schema;
 mod guards;
 mod kind;
 mod names;
-mod propose;
+mod proposals;
 mod size;
 #[cfg(test)]
 mod tests;
-mod touched;
+mod touched_parts;
 
-pub use self::first::topic;
+pub use self::first_schema::topic;
 pub use self::kind::draw_kind;
 pub use self::names::note_names;
-pub use self::propose::propose;
+pub use self::proposals::propose;
 pub use self::size::{lines_behind, scheduled_lines, size};
-pub use self::touched::TouchedParts;
+pub use self::touched_parts::TouchedParts;
 pub use crate::vocabulary::topics;
 
 use crate::Seed;
@@ -80,7 +80,7 @@ pub enum Origin {
 impl Origin {
     /// Where a first schema comes from, by what a model answered: the last answer is the one that was taken, unless it
     /// was refused.
-    pub fn of_first(answers: &[Answer]) -> Self {
+    pub fn from_answers(answers: &[Answer]) -> Self {
         match answers.last() {
             None => Self::Programmatic,
             Some(Answer { refused: None, .. }) => Self::Model,
@@ -132,15 +132,16 @@ pub enum SampleError {
 
 /// The sampler that needs nothing: the default.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Programmatic;
+pub struct ProgrammaticSampler;
 
-impl Sampler for Programmatic {
+impl Sampler for ProgrammaticSampler {
     fn name(&self) -> &'static str {
         "programmatic"
     }
 
     fn first(&self, seed: Seed) -> Result<SamplerOutput<Schema>, SampleError> {
-        let made = first::first(seed).ok_or(SampleError::Stuck { scenario: seed.scenario, turn: 1 })?;
+        let made = first_schema::first_schema(seed)
+            .ok_or(SampleError::Stuck { scenario: seed.scenario, turn: 1 })?;
         Ok(SamplerOutput { made, answers: Vec::new() })
     }
 

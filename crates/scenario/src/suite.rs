@@ -16,7 +16,7 @@
 //! has assertions; kept, it is null.
 //!
 //! **As a file** it is shorter than in memory: what its builders or the files of earlier turns say already is not repeated
-//! (`suite/written.rs`).
+//! (`suite/json_writer.rs`).
 //!
 //! **Identity.** [`Case::id`] is made of keys, so it stays over renames. [`Case::mark`] compares the case with the one of
 //! the same id in the suite before, captures and builders resolved.
@@ -26,18 +26,18 @@ mod analytics;
 mod computed;
 mod conventions;
 mod deletion;
+mod dependencies;
 mod draft;
 mod failure;
 mod fields;
 mod generate;
 mod guards;
+mod json_reader;
+mod json_writer;
 mod lists;
 mod marks;
 mod memory_budget;
 mod plan;
-mod proof;
-mod reading;
-mod reads;
 mod records;
 mod references;
 mod removed;
@@ -46,20 +46,20 @@ mod shorthand;
 mod state;
 #[cfg(test)]
 mod tests;
+mod unstated_demands;
 mod values;
-mod written;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strum::IntoStaticStr;
 
+pub(crate) use self::dependencies::Blocks;
 pub use self::generate::suite;
 pub(crate) use self::generate::{NextSuite, PreviousTurn, next_suite};
-pub use self::proof::{UnstatedDemand, unstated};
-pub(crate) use self::reading::SuiteFile;
-pub(crate) use self::reads::Blocks;
+pub(crate) use self::json_reader::SuiteFile;
+pub(crate) use self::json_writer::SuiteFiles;
 pub(crate) use self::shorthand::{Shorthand, SimilarBody};
-pub(crate) use self::written::SuiteFiles;
+pub use self::unstated_demands::{UnstatedDemand, unstated_demands};
 
 /// The version of this format.
 pub const SUITE_VERSION: &str = "stamina-suite/3";
@@ -92,7 +92,7 @@ pub struct Reset {
 }
 
 /// How records of an entity are made: a create with a valid body. It has the required fields only: what a case is about
-/// it gives itself ([`Make::with`]), so that a new field leaves the cases that have nothing to do with it as they were.
+/// it gives itself ([`RecordStep::with`]), so that a new field leaves the cases that have nothing to do with it as they were.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Builder {
@@ -222,15 +222,15 @@ impl Method {
 #[serde(untagged)]
 pub enum Step {
     /// Make a record.
-    Make(Make),
+    Record(RecordStep),
     /// Send a request.
-    Send(Send),
+    Request(RequestStep),
 }
 
 /// Makes a record by a builder and keeps its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Make {
+pub struct RecordStep {
     /// Key of the entity.
     pub make: String,
     /// Which body, from 1.
@@ -246,7 +246,7 @@ pub struct Make {
 /// Sends a request and looks at its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Send {
+pub struct RequestStep {
     /// Method.
     pub method: Method,
     /// Path, with captures.

@@ -22,16 +22,16 @@ mod analytic;
 mod change_request;
 mod delta;
 mod document;
+pub(crate) mod english;
 mod entity;
 mod frame;
 mod general;
 mod pieces;
 mod removed;
 mod slots;
+mod superseded_changes;
 mod types;
-mod void;
 mod wording;
-pub(crate) mod words;
 
 use self::delta::Delta;
 use self::pieces::Piece;

@@ -57,7 +57,7 @@ pub struct FieldWord {
     /// The word.
     pub name: &'static str,
     /// The plausible values.
-    pub holds: Holds,
+    pub domain: ValueDomain,
     /// Whether it fits any entity. Otherwise it fits the entities that name it.
     pub general: bool,
     /// Other words.
@@ -70,11 +70,11 @@ pub struct FieldWord {
 
 /// The plausible values of a field.
 #[derive(Debug)]
-pub enum Holds {
+pub enum ValueDomain {
     /// Text of a length. `None` if the file does not give the length.
     Text(Option<(u32, u32)>),
     /// Text of a format.
-    Form(Pattern),
+    Pattern(Pattern),
     /// An integer of a range.
     Integer(i64, i64),
     /// A number of a range.

@@ -143,10 +143,10 @@ fn go(runs: u64, episodes: u64, turns: u32) -> Result<(), Box<dyn std::error::Er
     let (mut longest, mut steps) = (Duration::ZERO, 0);
     loop {
         let step = Instant::now();
-        let more = store.index_text(10)?;
+        let is_incomplete = store.index_text(10)?;
         longest = longest.max(step.elapsed());
         steps += 1;
-        if !more {
+        if !is_incomplete {
             break;
         }
     }

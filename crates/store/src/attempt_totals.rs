@@ -3,8 +3,8 @@
 use model::{EndReason, Ending, PASS_REWARD};
 use rusqlite::params;
 
-use crate::valid::VALID_EPISODE;
 use crate::values::json;
+use crate::withdrawn_filter::VALID_EPISODE;
 use crate::{EpisodeId, Result, RunId, Store};
 
 /// All attempts of a run with one number.

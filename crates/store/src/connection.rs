@@ -9,6 +9,7 @@ use model::lock;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::interned::InternedRows;
+use crate::shown_warnings::LatestCopies;
 use crate::write::Write;
 use crate::{Result, StoreError, schema};
 
@@ -25,6 +26,7 @@ pub struct Store {
     /// `None` = the file cannot be written, and the pool has the only connection.
     writer: Option<Mutex<Writer>>,
     readers: Mutex<Vec<Connection>>,
+    pub(crate) latest_copies: LatestCopies,
 }
 
 impl fmt::Debug for Store {
@@ -68,7 +70,12 @@ impl Store {
     fn open_read_only(path: &Path) -> Result<Self> {
         let reader = open_unwritable(path)?;
         schema::check_current(&reader, path)?;
-        Ok(Self { path: Some(path.to_path_buf()), writer: None, readers: Mutex::new(vec![reader]) })
+        Ok(Self {
+            path: Some(path.to_path_buf()),
+            writer: None,
+            readers: Mutex::new(vec![reader]),
+            latest_copies: LatestCopies::default(),
+        })
     }
 
     /// The path of the library; `None` = in memory.
@@ -91,7 +98,12 @@ impl Store {
 
     fn from_connection(conn: Connection, path: Option<PathBuf>) -> Self {
         let writer = Writer { conn, interned: InternedRows::default(), seen: 0 };
-        Self { path, writer: Some(Mutex::new(writer)), readers: Mutex::new(Vec::new()) }
+        Self {
+            path,
+            writer: Some(Mutex::new(writer)),
+            readers: Mutex::new(Vec::new()),
+            latest_copies: LatestCopies::default(),
+        }
     }
 
     /// Runs `f` in one write transaction. An error rolls it back.

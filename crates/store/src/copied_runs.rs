@@ -12,7 +12,7 @@ use model::Warning;
 use rusqlite::Connection;
 
 use crate::migration::Migration;
-use crate::valid::VALID;
+use crate::withdrawn_filter::VALID;
 use crate::{Result, SourceId, Store, import_report, rows};
 
 mod sharing_runs;
@@ -200,12 +200,17 @@ mod tests {
     }
 
     /// The runs that stay, each with the number of its trials, and the folders that are said to be left out.
-    fn left(runs: &[(&str, &[(&str, bool)])], marked: Option<&str>) -> (Vec<(String, usize)>, Vec<String>) {
-        left_with(runs, marked, |store, slug| store.withdraw(&[slug], Some("wrong image")).unwrap())
+    fn kept_and_omitted(
+        runs: &[(&str, &[(&str, bool)])],
+        marked: Option<&str>,
+    ) -> (Vec<(String, usize)>, Vec<String>) {
+        kept_and_omitted_with(runs, marked, |store, slug| {
+            store.withdraw(&[slug], Some("wrong image")).unwrap();
+        })
     }
 
     /// The same, where `mark` marks one of them.
-    fn left_with(
+    fn kept_and_omitted_with(
         runs: &[(&str, &[(&str, bool)])],
         marked: Option<&str>,
         mark: impl Fn(&Store, String),
@@ -235,14 +240,26 @@ mod tests {
     fn a_run_whose_trials_are_all_in_another_run_is_left_out() {
         let run = |name: &str, trials: usize| (name.to_owned(), trials);
         let one = [("x", true), ("y", true)];
-        let more = [("x", true), ("y", true), ("z", true)];
-        assert_eq!(left(&[("a", &one), ("b", &one)], None), (vec![run("a", 2)], vec!["b".to_owned()]));
-        assert_eq!(left(&[("a", &one), ("b", &more)], None), (vec![run("b", 3)], vec!["a".to_owned()]));
+        let more_trials = [("x", true), ("y", true), ("z", true)];
+        assert_eq!(
+            kept_and_omitted(&[("a", &one), ("b", &one)], None),
+            (vec![run("a", 2)], vec!["b".to_owned()])
+        );
+        assert_eq!(
+            kept_and_omitted(&[("a", &one), ("b", &more_trials)], None),
+            (vec![run("b", 3)], vec!["a".to_owned()])
+        );
         let copied = vec!["a".to_owned(), "c".to_owned()];
-        assert_eq!(left(&[("a", &one), ("b", &more), ("c", &more)], None), (vec![run("b", 3)], copied));
+        assert_eq!(
+            kept_and_omitted(&[("a", &one), ("b", &more_trials), ("c", &more_trials)], None),
+            (vec![run("b", 3)], copied)
+        );
         // A copy that was made while the trial ran.
         let early = [("x", true), ("y", false)];
-        assert_eq!(left(&[("a", &early), ("b", &one)], None), (vec![run("b", 2)], vec!["a".to_owned()]));
+        assert_eq!(
+            kept_and_omitted(&[("a", &early), ("b", &one)], None),
+            (vec![run("b", 2)], vec!["a".to_owned()])
+        );
     }
 
     #[test]
@@ -250,48 +267,51 @@ mod tests {
         let run = |name: &str, trials: usize| (name.to_owned(), trials);
         let both = |trials: usize| (vec![run("a", 2), run("b", trials)], Vec::<String>::new());
         let one = [("x", true), ("y", true)];
-        assert_eq!(left(&[("a", &one), ("b", &[("y", true), ("z", true)])], None), both(2));
-        assert_eq!(left(&[("a", &one), ("b", &[("x", true), ("y", false), ("z", true)])], None), both(3));
-        assert_eq!(left(&[("a", &one), ("b", &one)], Some("a")), both(2));
-        assert_eq!(left(&[("a", &one), ("b", &[])], None), both(0));
+        assert_eq!(kept_and_omitted(&[("a", &one), ("b", &[("y", true), ("z", true)])], None), both(2));
+        assert_eq!(
+            kept_and_omitted(&[("a", &one), ("b", &[("x", true), ("y", false), ("z", true)])], None),
+            both(3)
+        );
+        assert_eq!(kept_and_omitted(&[("a", &one), ("b", &one)], Some("a")), both(2));
+        assert_eq!(kept_and_omitted(&[("a", &one), ("b", &[])], None), both(0));
     }
     #[test]
     fn a_run_with_known_names_is_no_copy_of_one_without() {
         let run = |name: &str, trials: usize| (name.to_owned(), trials);
         let one = [("x", true), ("y", true)];
-        let more = [("x", true), ("y", true), ("z", true)];
+        let more_trials = [("x", true), ("y", true), ("z", true)];
         // The nameless one has a trial more, or a better copy of one.
         let both = (vec![run("a", 3), run("named", 2)], Vec::<String>::new());
-        assert_eq!(left(&[("a", &more), ("named", &one)], None), both);
+        assert_eq!(kept_and_omitted(&[("a", &more_trials), ("named", &one)], None), both);
         let early = [("x", true), ("y", false)];
         let both = (vec![run("a", 2), run("named", 2)], Vec::<String>::new());
-        assert_eq!(left(&[("a", &one), ("named", &early)], None), both);
+        assert_eq!(kept_and_omitted(&[("a", &one), ("named", &early)], None), both);
         // Else it is the copy, whichever the library knew first.
         let named = (vec![run("named", 2)], vec!["a".to_owned()]);
-        assert_eq!(left(&[("a", &one), ("named", &one)], None), named);
-        assert_eq!(left(&[("named", &one), ("a", &one)], None), named);
+        assert_eq!(kept_and_omitted(&[("a", &one), ("named", &one)], None), named);
+        assert_eq!(kept_and_omitted(&[("named", &one), ("a", &one)], None), named);
         let longer = (vec![run("named", 3)], vec!["a".to_owned()]);
-        assert_eq!(left(&[("a", &one), ("named", &more)], None), longer);
+        assert_eq!(kept_and_omitted(&[("a", &one), ("named", &more_trials)], None), longer);
     }
 
     #[test]
     fn a_tag_or_a_note_is_a_mark_and_the_run_that_was_known_first_stays() {
         let run = |name: &str, trials: usize| (name.to_owned(), trials);
         let one = [("x", true), ("y", true)];
-        let more = [("x", true), ("y", true), ("z", true)];
+        let more_trials = [("x", true), ("y", true), ("z", true)];
         let tag =
             |store: &Store, slug: String| store.annotate(&[slug], &["final".into()], &[], None).unwrap();
         let note = |store: &Store, slug: String| store.annotate(&[slug], &[], &[], Some("the one")).unwrap();
         let original = (vec![run("b", 2)], vec!["a".to_owned()]);
         for mark in [&tag as &dyn Fn(&Store, String), &note] {
-            assert_eq!(left_with(&[("a", &one), ("b", &one)], Some("b"), mark), original);
+            assert_eq!(kept_and_omitted_with(&[("a", &one), ("b", &one)], Some("b"), mark), original);
             let both = (vec![run("a", 3), run("b", 2)], Vec::<String>::new());
-            assert_eq!(left_with(&[("a", &more), ("b", &one)], Some("b"), mark), both);
+            assert_eq!(kept_and_omitted_with(&[("a", &more_trials), ("b", &one)], Some("b"), mark), both);
         }
-        assert_eq!(left(&[("b", &one), ("a", &one)], None), original, "a was copied later");
+        assert_eq!(kept_and_omitted(&[("b", &one), ("a", &one)], None), original, "a was copied later");
         // Every copy has the tags of its source: they are no mark of a user.
         let first = (vec![run("a", 2)], vec!["b".to_owned()]);
-        assert_eq!(left(&[("a", &one), ("b", &one)], None), first);
+        assert_eq!(kept_and_omitted(&[("a", &one), ("b", &one)], None), first);
     }
 
     #[test]

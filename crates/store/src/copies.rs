@@ -1,5 +1,5 @@
 //! Copies of an episode: the same trial in two sources, or twice in one, is one observation. It counts once wherever runs
-//! are pooled. Only this module decides which copy counts; `gaps` has the terms of rules 3 to 7. The rules, in their order:
+//! are pooled. Only this module decides which copy counts; `copy_quality` has the terms of rules 3 to 7. The rules, in their order:
 //!
 //! 1. the copy in the run that a user preferred last;
 //! 2. a copy with a known harness;
@@ -21,9 +21,9 @@ use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::gaps::{EARLIER_GRADING, GAPS};
+use crate::copy_quality::{EARLIER_GRADING, QUALITY_TERMS};
 use crate::migration::Migration;
-use crate::valid::{VALID, VALID_EPISODE, reason_of};
+use crate::withdrawn_filter::{VALID, VALID_EPISODE, reason_of};
 use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, copied_runs, episodes, import_report, rows};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
@@ -70,9 +70,9 @@ pub struct SharedEpisodes {
 /// is an integer, and the lesser, the better. The copies of no two runs are equal in all of them.
 static RANK: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let of_run = ["-run_slug.preferred", "run.harness IS NULL"];
-    let gaps = GAPS.iter().map(String::as_str);
+    let quality_terms = QUALITY_TERMS.iter().map(String::as_str);
     let others = [EARLIER_GRADING, "-size.episodes", "run.source", "run.id"];
-    of_run.into_iter().chain(gaps).chain(others).collect()
+    of_run.into_iter().chain(quality_terms).chain(others).collect()
 });
 
 /// SQL: a table of the number of episodes of each run.
@@ -127,7 +127,7 @@ static SHARED_EPISODES: LazyLock<String> = LazyLock::new(|| {
 /// preferably one that is withdrawn (whoever copies its folder does not take the mark away), then the one that lacks least. The
 /// query reads each episode once, for any number of copies.
 static COPIES_OF_SOURCE: LazyLock<String> = LazyLock::new(|| {
-    let gaps = GAPS.join(", ");
+    let quality_terms = QUALITY_TERMS.join(", ");
     format!(
         "SELECT id, run, part, path, first, depends_on_others FROM (
     SELECT episode.id AS id, episode.run AS run, part.id AS part, trim(part.place || '/' || part.key, '/') AS path,
@@ -137,7 +137,7 @@ static COPIES_OF_SOURCE: LazyLock<String> = LazyLock::new(|| {
     WHERE run.source = ?1 AND episode.identity IN
       (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
     WINDOW same AS (PARTITION BY episode.run, episode.identity
-      ORDER BY {VALID_EPISODE}, {gaps}, part.place, part.key))
+      ORDER BY {VALID_EPISODE}, {quality_terms}, part.place, part.key))
   WHERE number > 1"
     )
 });
@@ -324,8 +324,9 @@ mod tests {
         let (store, source) = copies(3);
         store.leave_out_copies(source).unwrap();
         let run = store.read(|conn| Ok(conn.query_row("SELECT id FROM run", [], |row| row.get(0))?)).unwrap();
-        let left: Vec<String> = store.episodes(run).unwrap().into_iter().map(|episode| episode.key).collect();
-        assert_eq!(left, ["e0000"]);
+        let remaining: Vec<String> =
+            store.episodes(run).unwrap().into_iter().map(|episode| episode.key).collect();
+        assert_eq!(remaining, ["e0000"]);
         let warnings = store.warnings(source, &crate::WarningFilter::default(), 0, 10).unwrap().warnings;
         let paths: Vec<&str> = warnings.iter().map(|warning| warning.path.as_str()).collect();
         assert_eq!(paths, ["p0001", "p0002"]);
@@ -339,9 +340,9 @@ mod tests {
         let marked = store.all_episodes(run.id).unwrap().into_iter().find(|e| e.key == "e0002").unwrap();
         store.withdraw_episodes(&run.slug, &[marked.slug], Some("wrong image")).unwrap();
         store.leave_out_copies(source).unwrap();
-        let left: Vec<(String, Option<String>)> =
+        let remaining: Vec<(String, Option<String>)> =
             store.all_episodes(run.id).unwrap().into_iter().map(|e| (e.key, e.invalid)).collect();
-        assert_eq!(left, [("e0002".to_owned(), Some("wrong image".to_owned()))]);
+        assert_eq!(remaining, [("e0002".to_owned(), Some("wrong image".to_owned()))]);
         assert!(store.episodes(run.id).unwrap().is_empty());
     }
 

@@ -5,8 +5,8 @@
 //! comparison does not read turns and attempts with their messages.
 
 use crate::migration::Migration;
-use crate::valid::VALID_EPISODE;
 use crate::values::{end_reason, json, no_word};
+use crate::withdrawn_filter::VALID_EPISODE;
 use crate::{EpisodeId, Result, RunId, Store, StoreError};
 use model::{Attempt, EndReason, Episode, Tokens, Turn, TurnState, Verdict};
 use rusqlite::{Connection, params};

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use model::GraderPlace;
 
-use crate::valid::VALID_EPISODE;
 use crate::values::no_word;
+use crate::withdrawn_filter::VALID_EPISODE;
 use crate::{Result, RunId, Store};
 
 /// How many attempts of a run name places of the verifier of their task.
@@ -48,7 +48,7 @@ pub(crate) fn places(words: &str) -> Result<BTreeSet<GraderPlace>> {
 impl Store {
     /// How many attempts of a run name places of the verifier of their task, with the first `most` of them. Those of withdrawn
     /// episodes do not count.
-    pub fn grader_mentions(&self, run: RunId, most: u32) -> Result<GraderMentions> {
+    pub fn grader_mentions(&self, run: RunId, limit: u32) -> Result<GraderMentions> {
         self.read(|conn| {
             let of_run = format!(
                 "FROM episode JOIN turn ON turn.episode = episode.id JOIN attempt ON attempt.turn = turn.id
@@ -65,7 +65,7 @@ impl Store {
                  ORDER BY episode.id, turn.number, attempt.number LIMIT ?2"
             );
             let mut find = conn.prepare_cached(&first)?;
-            let first = find.query_and_then((run, most), |row| -> Result<GraderMention> {
+            let first = find.query_and_then((run, limit), |row| -> Result<GraderMention> {
                 Ok(GraderMention {
                     episode: row.get(0)?,
                     turn: row.get(1)?,

@@ -47,15 +47,15 @@ impl Store {
     pub fn settle_identities(&self) -> Result<()> {
         self.write(|write| {
             let conn = &write.tx;
-            let mut settled = by_other_identity(conn)?;
-            let resumed = of_resumed_runs(conn, &settled)?;
+            let mut settled = identities_from_others(conn)?;
+            let resumed = resumed_run_identities(conn, &settled)?;
             settled.extend(resumed);
-            for (episode, known) in unmeasured::of_copied_runs(conn)? {
+            for (episode, known) in unmeasured::copied_run_identities(conn)? {
                 settled.entry(episode).or_insert(known);
             }
             let mut changed = BTreeSet::new();
             // The complete copy was deleted or has changed.
-            for (episode, run) in settled_before(conn)? {
+            for (episode, run) in settled_identities(conn)? {
                 if !settled.contains_key(&episode) {
                     conn.prepare_cached("UPDATE episode SET identity = own_identity WHERE id = ?1")?
                         .execute([episode])?;
@@ -76,14 +76,14 @@ impl Store {
 }
 
 /// The episodes whose identity differs from that of their reader, with their runs.
-fn settled_before(conn: &Connection) -> Result<Vec<(EpisodeId, RunId)>> {
+fn settled_identities(conn: &Connection) -> Result<Vec<(EpisodeId, RunId)>> {
     let mut find = conn
         .prepare_cached("SELECT episode.id, episode.run FROM episode WHERE identity IS NOT own_identity")?;
     Ok(find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Episodes that are incomplete copies or later gradings of another one, by its [`OTHER_IDENTITY`].
-fn by_other_identity(conn: &Connection) -> Result<NewIdentities> {
+fn identities_from_others(conn: &Connection) -> Result<NewIdentities> {
     let mut find = conn.prepare_cached(&format!(
         "SELECT part.id, part.run, part.own_identity, min(known.own_identity)
          FROM run JOIN episode AS known ON known.run = run.id
@@ -121,7 +121,7 @@ struct Trial {
 
 /// Trials of `tb` without a result, which a copy of their run has. A resume gives the run another id and keeps its results,
 /// so runs with a common result are the same run. `settled` has the episodes that are decided already.
-fn of_resumed_runs(conn: &Connection, settled: &NewIdentities) -> Result<NewIdentities> {
+fn resumed_run_identities(conn: &Connection, settled: &NewIdentities) -> Result<NewIdentities> {
     let mut find = conn.prepare_cached(&format!(
         "SELECT episode.id, episode.run, episode.scenario, episode.key, episode.own_identity,
            NOT (episode.end_reason = 'unfinished' OR {IS_UNREADABLE})

@@ -8,7 +8,7 @@ use ts_rs::TS;
 use crate::limits::{MESSAGE_BYTES, cut};
 use crate::migration::Migration;
 use crate::values::{count_or_zero, int, no_word, parse, sql_list};
-use crate::{NotKept, Result, RunId, SourceId, Store, changes, not_kept, rows};
+use crate::{OmittedCounts, Result, RunId, SourceId, Store, changes, omitted_counts, rows};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     version: 1,
@@ -184,12 +184,12 @@ impl Store {
         &self,
         source: SourceId,
         warnings: &[Warning],
-        not_kept: &NotKept,
+        not_kept: &OmittedCounts,
         files_read: u64,
     ) -> Result<()> {
         self.write(|write| {
             let conn = &write.tx;
-            rows::path_and_name(conn, source)?;
+            rows::address(conn, source)?;
             let mut find = conn.prepare_cached("SELECT DISTINCT place FROM run WHERE source = ?1")?;
             let mut places: Vec<String> =
                 find.query_map([source], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
@@ -214,7 +214,7 @@ impl Store {
                 .execute((source, int(files_read)))?;
             if files_changed == 0
                 && survey_warnings(conn, source)? == warnings
-                && not_kept::of_survey(conn, source)? == unlisted
+                && omitted_counts::survey_counts(conn, source)? == unlisted
             {
                 return Ok(());
             }
@@ -223,7 +223,7 @@ impl Store {
             for (run, warning) in &warnings {
                 add(conn, source, None, *run, warning)?;
             }
-            not_kept::replace(conn, source, None, not_kept, |place| place.and_then(run_of))?;
+            omitted_counts::replace(conn, source, None, not_kept, |place| place.and_then(run_of))?;
             changes::log_source(conn, source)?;
             Ok(())
         })
@@ -254,7 +254,7 @@ impl Store {
             let rows =
                 find.query_and_then((source, treatment, code, run, limit, offset), |row| read(row, 0))?;
             let mut page = WarningPage { warnings: rows.collect::<Result<_>>()?, matching: count };
-            if let Some((entry, _)) = not_kept::entry(conn, source, filter)? {
+            if let Some((entry, _)) = omitted_counts::entry(conn, source, filter)? {
                 let is_last = u64::from(offset) + page.warnings.len() as u64 == count;
                 if is_last && page.warnings.len() < limit as usize {
                     page.warnings.push(entry);
@@ -274,7 +274,7 @@ impl Store {
             let mut counts: Vec<(Treatment, u64)> = find
                 .query_and_then([source], |row| Ok((treatment(&row.get::<_, String>(0)?)?, count_or_zero(row, 1)?)))?
                 .collect::<Result<_>>()?;
-            if let Some((entry, _)) = not_kept::entry(conn, source, &WarningFilter::default())? {
+            if let Some((entry, _)) = omitted_counts::entry(conn, source, &WarningFilter::default())? {
                 match counts.iter_mut().find(|(treatment, _)| *treatment == entry.treatment) {
                     Some((_, count)) => *count += 1,
                     None => counts.push((entry.treatment, 1)),
@@ -303,7 +303,7 @@ impl Store {
                 })
             })?;
             let mut codes: Vec<WarningGroup> = codes.collect::<Result<_>>()?;
-            if let Some((example, counts)) = not_kept::entry(conn, source, &WarningFilter::default())? {
+            if let Some((example, counts)) = omitted_counts::entry(conn, source, &WarningFilter::default())? {
                 let (code, treatment) = (example.code.clone(), example.treatment);
                 let severity = Severity::from_code(&code);
                 codes.push(WarningGroup { code, severity, treatment, count: counts.total(), example });
@@ -331,7 +331,7 @@ mod tests {
             .map(|n| Warning::skipped(format!("f{n}"), "json.truncated", "The file ends in the middle."))
             .chain([Warning::repaired("b", "count.wrong", "Counted again.")])
             .collect();
-        store.put_survey(source, &warnings, &NotKept::default(), 7).unwrap();
+        store.put_survey(source, &warnings, &OmittedCounts::default(), 7).unwrap();
 
         let all = WarningFilter::default();
         let page = store.warnings(source, &all, 1, 2).unwrap();
@@ -352,7 +352,7 @@ mod tests {
         assert_eq!((codes[0].count, &codes[0].example), (5, &warnings[0]));
         assert_eq!(store.source_counts(source).unwrap().files_read, 7);
 
-        store.put_survey(source, &warnings[..1], &NotKept::default(), 1).unwrap();
+        store.put_survey(source, &warnings[..1], &OmittedCounts::default(), 1).unwrap();
         assert_eq!(store.warnings(source, &all, 0, 10).unwrap().warnings, warnings[..1]);
     }
 }

@@ -13,7 +13,6 @@
 //!   every value is bound, never written into SQL.
 
 mod abilities;
-mod also_in;
 mod annotations;
 mod attempt_totals;
 mod cached_input;
@@ -22,10 +21,10 @@ mod column_names;
 mod connection;
 mod copied_runs;
 mod copies;
+mod copy_quality;
 mod episode_turns;
 mod episodes;
 mod error;
-mod gaps;
 mod grader;
 mod identities;
 mod import_report;
@@ -34,7 +33,7 @@ mod interned;
 mod library;
 pub mod limits;
 mod migration;
-mod not_kept;
+mod omitted_counts;
 mod origins;
 mod parts;
 mod policy;
@@ -44,15 +43,18 @@ mod runs;
 pub mod schema;
 mod search;
 mod sessions;
+mod shared_trials;
+mod shown_warnings;
 pub mod slugs;
 mod sources;
 mod summaries;
 mod texts;
 mod turns;
-mod valid;
+mod undeclared_turns;
 mod values;
 mod views;
 mod withdrawn;
+mod withdrawn_filter;
 mod write;
 
 pub use attempt_totals::{AttemptTotals, RewardTotals};
@@ -67,7 +69,7 @@ pub use grader::{GraderMention, GraderMentions};
 pub use identities::{OTHER_IDENTITY, REGRADED, SOURCE_TRIAL};
 pub use import_report::{WarningFilter, WarningGroup, WarningPage};
 pub use library::{Facets, GroupEntry, LibraryCounts, RunFilter, RunGrouping, RunList, RunSort};
-pub use not_kept::NotKept;
+pub use omitted_counts::OmittedCounts;
 pub use parts::ParsedPart;
 pub use processes_left::{ProcessesLeft, UnconfirmedAttempt};
 pub use runs::{EpisodeTimes, JOB_ID, RunEntry, RunRecord};
@@ -79,6 +81,7 @@ pub use texts::{
     IndexProgress, TextCandidate, TextClaim, TextCoverage, TextOwner, UnindexedEpisode, add_words,
 };
 pub use turns::TurnRow;
+pub use undeclared_turns::UndeclaredTurns;
 pub use views::SavedView;
 
 /// Number of a source in the store.

@@ -1,6 +1,7 @@
 //! The library: runs of all open sources, filtered, sorted, grouped and paged in SQL.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use model::WarningCounts;
 use rusqlite::types::Value;
@@ -9,18 +10,10 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::runs::{self, read_entry};
-use crate::valid::VALID;
+use crate::shown_warnings::has_warning;
 use crate::values::{range, words};
-use crate::{Result, RunEntry, SourceId, Store, import_report, not_kept, summaries};
-
-/// SQL: whether a `run` has an entry of the import report that may make a number wrong, listed or not.
-fn has_severe() -> String {
-    format!(
-        "(EXISTS (SELECT 1 FROM warning WHERE warning.run = run.id AND {})
-    OR EXISTS (SELECT 1 FROM not_kept WHERE not_kept.run = run.id AND not_kept.warnings > 0))",
-        import_report::is_severe()
-    )
-}
+use crate::withdrawn_filter::VALID;
+use crate::{Result, RunEntry, RunId, SourceId, Store, import_report, omitted_counts, summaries};
 
 /// Columns by which runs are sorted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -90,7 +83,7 @@ pub struct RunFilter {
     /// Leaves out withdrawn runs. No host asks for that.
     #[serde(skip)]
     pub valid_only: bool,
-    /// Only runs with import warnings that may make a number wrong.
+    /// Only runs that are shown with a warning: of the import, or about a number that is less sure than it looks.
     pub with_warnings: bool,
     /// At least so many episodes.
     pub min_episodes: Option<u32>,
@@ -129,7 +122,7 @@ pub struct GroupEntry {
     pub runs: u32,
     /// Fewest and most planned turns of an episode; `None` = unknown.
     pub planned_turns: Option<(u32, u32)>,
-    /// Least and greatest τ of its runs.
+    /// Least and greatest τ of its runs; `None` = nobody was at risk in any of them.
     pub tau: Option<(u32, u32)>,
     /// Greatest mean stamina of its runs, or greatest upper end of their intervals.
     pub most_stamina: Option<f64>,
@@ -161,7 +154,7 @@ pub struct LibraryCounts {
     pub warnings: u64,
     /// The same by severity.
     pub severities: WarningCounts,
-    /// Runs with at least one warning that may make a number wrong.
+    /// Runs that are shown with a warning: of the import, or about a number that is less sure than it looks.
     pub runs_with_warnings: u32,
     /// Runs that are neither baseline nor simulated.
     pub real_runs: u32,
@@ -231,8 +224,8 @@ struct Condition {
 }
 
 impl Condition {
-    /// The conditions of a filter, without those on the column `except`.
-    fn from_filter(filter: &RunFilter, except: Option<Column>) -> Self {
+    /// The conditions of a filter, without those on the column `except`. `copies` matter where it asks for runs with warnings.
+    fn from_filter(filter: &RunFilter, except: Option<Column>, copies: &BTreeSet<RunId>) -> Self {
         let mut condition = Self { sql: "1".to_owned(), values: Vec::new() };
         for word in words(&filter.text) {
             condition.and(
@@ -264,7 +257,7 @@ impl Condition {
             condition.and(VALID, []);
         }
         if filter.with_warnings {
-            condition.and(&has_severe(), []);
+            condition.and(&has_warning(copies), []);
         }
         if let Some(least) = filter.min_episodes {
             condition.and("run_totals.episodes >= ?", [least.into()]);
@@ -309,8 +302,8 @@ fn groups(conn: &Connection, filter: &RunFilter, condition: &Condition) -> Resul
     let known = MAY_BE_UNKNOWN.map(|(_, value)| format!("count({value})")).join(", ");
     let sql = format!(
         "SELECT {key} AS group_key, min({title}) AS group_title, count(*), min(iif({tested}, run_totals.planned_min, NULL)),
-           max(iif({tested}, run_totals.planned_max, NULL)), min(iif({tested}, run_summary.tau, NULL)),
-           max(iif({tested}, run_summary.tau, NULL)), max(coalesce(run_summary.ci_high, run_summary.mean)),
+           max(iif({tested}, run_totals.planned_max, NULL)), min(iif({tested}, nullif(run_summary.tau, 0), NULL)),
+           max(iif({tested}, nullif(run_summary.tau, 0), NULL)), max(coalesce(run_summary.ci_high, run_summary.mean)),
            {known}
          FROM {} WHERE {} GROUP BY 1 ORDER BY group_title IS NULL, group_title COLLATE NOCASE, group_key",
         runs::RUN_TABLES,
@@ -338,8 +331,13 @@ fn groups(conn: &Connection, filter: &RunFilter, condition: &Condition) -> Resul
 }
 
 /// The values of a column with their labels, most frequent first.
-fn facet(conn: &Connection, filter: &RunFilter, column: Column) -> Result<Vec<(String, String, u32)>> {
-    let condition = Condition::from_filter(filter, Some(column));
+fn facet(
+    conn: &Connection,
+    filter: &RunFilter,
+    column: Column,
+    copies: &BTreeSet<RunId>,
+) -> Result<Vec<(String, String, u32)>> {
+    let condition = Condition::from_filter(filter, Some(column), copies);
     let (value, label) = column.expressions();
     let sql = format!(
         "SELECT {value} AS value, min({label}) AS label, count(*) FROM {} WHERE {}
@@ -383,8 +381,8 @@ fn tags(conn: &Connection, condition: &Condition) -> Result<Vec<(String, u32)>> 
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-fn list(conn: &Connection, filter: &RunFilter) -> Result<RunList> {
-    let condition = Condition::from_filter(filter, None);
+fn list(conn: &Connection, filter: &RunFilter, copies: &BTreeSet<RunId>) -> Result<RunList> {
+    let condition = Condition::from_filter(filter, None, copies);
     let groups = groups(conn, filter, &condition)?;
     let numbers: HashMap<&str, u32> = groups.iter().map(|(key, _)| key.as_str()).zip(0..).collect();
 
@@ -421,9 +419,9 @@ fn list(conn: &Connection, filter: &RunFilter) -> Result<RunList> {
         rows,
         total: groups.iter().map(|(_, group)| group.runs).sum(),
         facets: Facets {
-            benchmarks: facet(conn, filter, Column::Benchmark)?,
-            harnesses: facet(conn, filter, Column::Harness)?,
-            models: facet(conn, filter, Column::Model)?,
+            benchmarks: facet(conn, filter, Column::Benchmark, copies)?,
+            harnesses: facet(conn, filter, Column::Harness, copies)?,
+            models: facet(conn, filter, Column::Model, copies)?,
             cells: cells(conn, &condition)?,
             tags: tags(conn, &condition)?,
         },
@@ -434,11 +432,13 @@ fn list(conn: &Connection, filter: &RunFilter) -> Result<RunList> {
 impl Store {
     /// The runs of all open sources that match, sorted, grouped, paged.
     pub fn list_runs(&self, filter: &RunFilter) -> Result<RunList> {
-        self.read(|conn| list(conn, filter))
+        let copies = if filter.with_warnings { self.runs_with_copies()? } else { Arc::default() };
+        self.read(|conn| list(conn, filter, &copies))
     }
 
     /// The library, counted.
     pub fn library_counts(&self) -> Result<LibraryCounts> {
+        let copies = self.runs_with_copies()?;
         self.read(|conn| {
             let open = "JOIN source ON source.id = run.source AND source.closed_at IS NULL";
             let sql = format!(
@@ -447,9 +447,9 @@ impl Store {
                    (SELECT {} FROM warning JOIN source ON source.id = warning.source
                     WHERE source.closed_at IS NULL), {}
                  FROM run {open}",
-                has_severe(),
+                has_warning(&copies),
                 import_report::by_severity(),
-                not_kept::unlisted_counts(
+                omitted_counts::unlisted_counts(
                     "EXISTS (SELECT 1 FROM source WHERE source.id = not_kept.source AND source.closed_at IS NULL)"
                 )
             );
@@ -458,7 +458,7 @@ impl Store {
                     Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
                 })?;
             let mut severities = import_report::counts(&listed)?;
-            severities += not_kept::counts(&unlisted)?;
+            severities += omitted_counts::counts(&unlisted)?;
             let sql = format!(
                 "SELECT tag, count(*) FROM tag JOIN run ON run.slug = tag.run {open}
                  GROUP BY tag ORDER BY tag COLLATE NOCASE, tag"

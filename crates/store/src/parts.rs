@@ -12,8 +12,8 @@ use crate::migration::Migration;
 use crate::values::int;
 use crate::write::Write;
 use crate::{
-    EpisodeId, NotKept, Result, RunId, SourceId, Store, changes, episodes, import_report, not_kept, policy,
-    rows, turns,
+    EpisodeId, OmittedCounts, Result, RunId, SourceId, Store, changes, episodes, import_report,
+    omitted_counts, policy, rows, turns,
 };
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
@@ -161,9 +161,9 @@ fn run_of_key(
         .optional()?)
 }
 
-fn put(write: &mut Write<'_>, source: SourceId, part: &ParsedPart<'_>, beyond: &NotKept) -> Result<()> {
+fn put(write: &mut Write<'_>, source: SourceId, part: &ParsedPart<'_>, beyond: &OmittedCounts) -> Result<()> {
     // Reports a missing source. The foreign key would only report a failed constraint.
-    rows::path_and_name(&write.tx, source)?;
+    rows::address(&write.tx, source)?;
     let id = begin(&write.tx, source, part)?;
     let mut known = known_episodes(&write.tx, id)?;
     let mut touched: HashSet<RunId> = known.keys().map(|(run, _)| *run).collect();
@@ -252,7 +252,7 @@ fn put(write: &mut Write<'_>, source: SourceId, part: &ParsedPart<'_>, beyond: &
     };
     let own_warnings = part.warnings.iter().chain(&own_warnings);
     import_report::replace_of_part(conn, source, id, |warning| run(warning.run.as_deref()), own_warnings)?;
-    not_kept::replace(conn, source, Some(id), beyond, run)?;
+    omitted_counts::replace(conn, source, Some(id), beyond, run)?;
     touch_runs(conn, &touched)?;
     changes::log_source(conn, source)?;
     if whole {
@@ -308,11 +308,16 @@ impl Store {
     ///
     /// An import calls [`Store::put_part_with`]. This is for parts that are kept whole, which those of tests are.
     pub fn put_part(&self, source: SourceId, part: &ParsedPart<'_>) -> Result<()> {
-        self.put_part_with(source, part, &NotKept::default())
+        self.put_part_with(source, part, &OmittedCounts::default())
     }
 
     /// [`Store::put_part`] of a part of which not everything is kept.
-    pub fn put_part_with(&self, source: SourceId, part: &ParsedPart<'_>, beyond: &NotKept) -> Result<()> {
+    pub fn put_part_with(
+        &self,
+        source: SourceId,
+        part: &ParsedPart<'_>,
+        beyond: &OmittedCounts,
+    ) -> Result<()> {
         self.write(|write| put(write, source, part, beyond))
     }
 

@@ -6,8 +6,8 @@ use model::{CensoringPolicy, EndReason};
 use rusqlite::Connection;
 
 use crate::migration::Migration;
-use crate::valid::{VALID, VALID_EPISODE};
 use crate::values::{end_reason, json, parse};
+use crate::withdrawn_filter::{VALID, VALID_EPISODE};
 use crate::write::Write;
 use crate::{EpisodeId, Result, RunId, Store, changes, episodes, rows};
 

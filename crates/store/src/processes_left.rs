@@ -1,6 +1,6 @@
 //! Attempts whose agent left processes that could write the verdict of its task.
 
-use crate::valid::VALID_EPISODE;
+use crate::withdrawn_filter::VALID_EPISODE;
 use crate::{Result, RunId, Store};
 
 /// What second verifications of a run came to, where processes that the agent had left could not write the verdict.
@@ -32,7 +32,7 @@ pub struct UnconfirmedAttempt {
 impl Store {
     /// What second verifications of a run came to, with the first `most` attempts whose verdict none confirmed. Those of withdrawn
     /// episodes do not count.
-    pub fn processes_left(&self, run: RunId, most: u32) -> Result<ProcessesLeft> {
+    pub fn processes_left(&self, run: RunId, limit: u32) -> Result<ProcessesLeft> {
         self.read(|conn| {
             // Few attempts have the field, and only these are parsed.
             let of_run = format!(
@@ -53,7 +53,7 @@ impl Store {
                  WHERE word IN ('other_verdict', 'unconfirmed') ORDER BY episode, turn, attempt LIMIT ?2"
             );
             let mut find = conn.prepare_cached(&first)?;
-            let first = find.query_map((run, most), |row| {
+            let first = find.query_map((run, limit), |row| {
                 Ok(UnconfirmedAttempt {
                     episode: row.get(0)?,
                     turn: row.get(1)?,

@@ -8,10 +8,17 @@ use crate::{Result, RunId, SourceId, StoreError, changes, summaries};
 /// sums after every change would make reading a large run quadratic.
 const SUMMED_PART: u32 = 8;
 
+/// Where a source lies and what it is called.
+pub(crate) struct Address {
+    pub(crate) path: String,
+    pub(crate) name: String,
+    pub(crate) is_zip: bool,
+}
+
 /// Path and name of a source.
-pub(crate) fn path_and_name(conn: &Connection, source: SourceId) -> Result<(String, String)> {
-    conn.prepare_cached("SELECT path, name FROM source WHERE id = ?1")?
-        .query_row([source], |row| Ok((row.get(0)?, row.get(1)?)))
+pub(crate) fn address(conn: &Connection, source: SourceId) -> Result<Address> {
+    conn.prepare_cached("SELECT path, name, zip FROM source WHERE id = ?1")?
+        .query_row([source], |row| Ok(Address { path: row.get(0)?, name: row.get(1)?, is_zip: row.get(2)? }))
         .optional()?
         .ok_or(StoreError::NoSource(source))
 }

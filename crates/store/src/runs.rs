@@ -9,8 +9,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::migration::Migration;
 use crate::values::{extra_json, folded_text, json, parse, parse_or_default};
 use crate::{
-    Result, RunId, SourceId, Store, Summary, Totals, annotations, changes, import_report, not_kept, rows,
-    slugs, summaries, valid, withdrawn,
+    Result, RunId, SourceId, Store, Summary, Totals, annotations, changes, import_report, omitted_counts,
+    rows, slugs, summaries, withdrawn, withdrawn_filter,
 };
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
@@ -123,7 +123,7 @@ pub struct RunEntry {
     pub invalid: Option<String>,
     /// Episodes that a user has withdrawn. No number of the run includes them.
     pub withdrawn_episodes: u32,
-    /// Episodes that were read and for which there was no room ([`crate::NotKept`]). They are planned ones.
+    /// Episodes that were read and for which there was no room ([`crate::OmittedCounts`]). They are planned ones.
     pub episodes_not_kept: u32,
     /// Sums over its episodes, as of the last summary.
     pub totals: Totals,
@@ -165,11 +165,11 @@ pub(crate) static COLUMNS: LazyLock<String> = LazyLock::new(|| {
   {}, {},
   {}, {}, {}",
         import_report::by_severity(),
-        valid::reason_of!("run"),
-        valid::EPISODES_OF_RUN,
+        withdrawn_filter::reason_of!("run"),
+        withdrawn_filter::EPISODES_OF_RUN,
         *JOB,
-        not_kept::EPISODES_OF_RUN,
-        not_kept::unlisted_counts("not_kept.run = run.id")
+        omitted_counts::EPISODES_OF_RUN,
+        omitted_counts::unlisted_counts("not_kept.run = run.id")
     )
 });
 
@@ -192,7 +192,7 @@ fn baseline(word: &str) -> Option<Baseline> {
 pub(crate) fn read_entry(row: &Row<'_>) -> Result<RunEntry> {
     let version: Option<String> = row.get(12)?;
     let mut severities = import_report::read_counts(row, 24)?;
-    severities += not_kept::read_counts(row, 29)?;
+    severities += omitted_counts::read_counts(row, 29)?;
     let totals = summaries::read_totals(row, COLUMN_COUNT)?;
     let (withdrawn_episodes, episodes_not_kept): (u32, u32) = (row.get(26)?, row.get(28)?);
     // Whatever was planned, what is not kept was to be read.
@@ -347,7 +347,7 @@ impl Store {
     pub fn put_runs(&self, source: SourceId, place: &str, format: &str, runs: &[Run]) -> Result<()> {
         self.write(|write| {
             let conn = &write.tx;
-            let (path, name) = rows::path_and_name(conn, source)?;
+            let address = rows::address(conn, source)?;
             let keys: HashSet<&str> = runs.iter().map(|run| run.key.as_str()).collect();
             let mut find = conn.prepare_cached("SELECT id, key FROM run WHERE source = ?1 AND place = ?2")?;
             let before: Vec<(RunId, String)> = find
@@ -358,8 +358,8 @@ impl Store {
             }
             let known: HashSet<&str> = before.iter().map(|(_, key)| key.as_str()).collect();
             for run in runs {
-                let slug = slugs::run_slug(conn, &path, &name, place, &run.key)?;
-                put(conn, source, slug, place, format, &name, run)?;
+                let slug = slugs::run_slug(conn, &address, place, &run.key)?;
+                put(conn, source, slug, place, format, &address.name, run)?;
                 // Only at the first reading, so that a user can remove the mark.
                 if let Some(reason) = run.invalid.as_deref().filter(|_| !known.contains(run.key.as_str())) {
                     withdrawn::mark(conn, slug, Some(reason))?;
@@ -408,7 +408,7 @@ impl Store {
             let mut find = conn.prepare_cached(&sql)?;
             let mut rows = find.query([slug])?;
             let Some(row) = rows.next()? else { return Ok(None) };
-            let more = COLUMN_COUNT + summaries::COLUMN_COUNT;
+            let next_column = COLUMN_COUNT + summaries::COLUMN_COUNT;
             let entry = read_entry(row)?;
             let run = Run {
                 key: entry.key.clone(),
@@ -424,16 +424,16 @@ impl Store {
                 attempt_limit: entry.attempt_limit,
                 started_at: entry.started_at.clone(),
                 finished_at: entry.finished_at.clone(),
-                tags: parse(&row.get::<_, String>(more + 4)?)?,
+                tags: parse(&row.get::<_, String>(next_column + 4)?)?,
                 invalid: entry.invalid.clone(),
                 reported: Reported {
                     figures: entry.reported.clone(),
-                    totals_only: parse(&row.get::<_, String>(more + 1)?)?,
+                    totals_only: parse(&row.get::<_, String>(next_column + 1)?)?,
                 },
-                settings: parse_or_default(row.get::<_, Option<String>>(more + 2)?.as_deref())?,
-                extra: parse_or_default(row.get::<_, Option<String>>(more + 3)?.as_deref())?,
+                settings: parse_or_default(row.get::<_, Option<String>>(next_column + 2)?.as_deref())?,
+                extra: parse_or_default(row.get::<_, Option<String>>(next_column + 3)?.as_deref())?,
             };
-            Ok(Some(RunRecord { entry, source_path: row.get(more)?, run }))
+            Ok(Some(RunRecord { entry, source_path: row.get(next_column)?, run }))
         })
     }
 }

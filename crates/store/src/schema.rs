@@ -12,7 +12,7 @@ use crate::migration::Migration;
 use crate::{Result, StoreError};
 
 /// The layout that this program writes (`PRAGMA user_version`).
-pub const VERSION: i64 = 25;
+pub const VERSION: i64 = 26;
 
 /// Marks a SQLite file as a library of Stamina Lab (`PRAGMA application_id`): the letters `StLb`.
 pub const APPLICATION_ID: i64 = 0x5374_4c62;
@@ -32,7 +32,7 @@ const ALL: &[&[Migration]] = &[
     crate::episode_turns::MIGRATIONS,
     crate::sessions::MIGRATIONS,
     crate::import_report::MIGRATIONS,
-    crate::not_kept::MIGRATIONS,
+    crate::omitted_counts::MIGRATIONS,
     crate::summaries::MIGRATIONS,
     crate::annotations::MIGRATIONS,
     crate::policy::MIGRATIONS,

@@ -163,14 +163,14 @@ fn run_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<Searc
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// A scenario of many runs is one hit.
+/// A scenario of many runs is one hit, and one more for each other title that it has: benchmarks may name theirs alike.
 fn episode_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<SearchHit>> {
     let (condition, values) = words_condition("episode.folded", words);
     // SQLite takes the other columns from the row that has the least slug.
     let sql = format!(
         "SELECT min(run_slug.slug), episode.slug, episode.scenario, episode.title, count(*) - 1, run.simulated
          FROM episode JOIN run ON run.id = episode.run {OPEN_SOURCES} WHERE {condition}
-         GROUP BY episode.scenario ORDER BY episode.scenario LIMIT {limit}"
+         GROUP BY episode.scenario, episode.title ORDER BY episode.scenario, episode.title LIMIT {limit}"
     );
     let mut find = conn.prepare_cached(&sql)?;
     let rows = find.query_map(params_from_iter(values), |row| {

@@ -4,8 +4,8 @@ use model::{Episode, SessionFigures};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::migration::Migration;
-use crate::valid::EPISODE_REASON;
 use crate::values::{json, parse};
+use crate::withdrawn_filter::EPISODE_REASON;
 use crate::{EpisodeId, Result, RunId, Store};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {

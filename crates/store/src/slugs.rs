@@ -8,6 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::migration::Migration;
+use crate::rows::Address;
 use crate::{Result, RunId};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
@@ -51,10 +52,10 @@ fn begins_with(slug: &str, word: &str) -> bool {
     slug.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.', '_']))
 }
 
-/// The preferred slug of a run: the name of the source, the folder of the run (unless the key starts with it) and the key,
+/// The preferred slug of a run: the name of the opened folder, or of the one that was zipped, the folder of the run (unless the key starts with it) and the key,
 /// without repetitions.
-fn wanted_run_slug(source_name: &str, place: &str, key: &str) -> String {
-    let mut parts = vec![slug(source_name.strip_suffix(".zip").unwrap_or(source_name))];
+fn wanted_run_slug(source: &str, place: &str, key: &str) -> String {
+    let mut parts = vec![slug(source)];
     let folder = place.rsplit('/').next().unwrap_or_default();
     for part in [folder, key].into_iter().filter(|part| !part.is_empty()) {
         let part = slug(part);
@@ -88,13 +89,8 @@ fn free_slug(wanted: &str, key: &str, mut taken: impl FnMut(&str) -> Result<bool
 }
 
 /// The slug row of a run, inserted when the run is read for the first time.
-pub(crate) fn run_slug(
-    conn: &Connection,
-    path: &str,
-    source_name: &str,
-    place: &str,
-    key: &str,
-) -> Result<i64> {
+pub(crate) fn run_slug(conn: &Connection, source: &Address, place: &str, key: &str) -> Result<i64> {
+    let path = source.path.as_str();
     let known = conn
         .prepare_cached("SELECT id FROM run_slug WHERE path = ?1 AND place = ?2 AND key = ?3")?
         .query_row((path, place, key), |row| row.get(0))
@@ -103,8 +99,8 @@ pub(crate) fn run_slug(
         return Ok(id);
     }
     let mut find = conn.prepare_cached("SELECT 1 FROM run_slug WHERE slug = ?1")?;
-    let slug =
-        free_slug(&wanted_run_slug(source_name, place, key), key, |candidate| Ok(find.exists([candidate])?))?;
+    let name = if source.is_zip { model::zipped_name(&source.name) } else { source.name.as_str() };
+    let slug = free_slug(&wanted_run_slug(name, place, key), key, |candidate| Ok(find.exists([candidate])?))?;
     Ok(conn
         .prepare_cached("INSERT INTO run_slug (slug, path, place, key) VALUES (?1, ?2, ?3, ?4)")?
         .insert((slug, path, place, key))?)
@@ -161,7 +157,22 @@ mod tests {
         assert_eq!(wanted_run_slug("oracle-k2", "", "oracle-k2/oracle"), "oracle-k2-oracle");
         assert_eq!(wanted_run_slug("app", "", "apple"), "app.apple");
         assert_eq!(wanted_run_slug("jobs", "a/oracle-k2", "oracle-k2-oracle"), "jobs.oracle-k2-oracle");
-        assert_eq!(wanted_run_slug("sample.zip", "jobs/nop-k1", "nop"), "sample.nop-k1.nop");
+    }
+
+    /// Runs of `b.ZIP` were called `b.zip.…`, and so were those of a folder `c.zip` called as those of a zip.
+    #[test]
+    fn a_zip_gives_its_runs_the_name_of_the_folder_that_was_zipped() {
+        let store = crate::Store::in_memory().unwrap();
+        let benchmark = model::Benchmark { key: "b".into(), name: "B".into() };
+        for (name, is_zip) in [("a.zip", true), ("b.ZIP", true), ("c.zip", false)] {
+            let source = store.put_source(&format!("/data/{name}"), name, is_zip).unwrap();
+            let run = model::Run::unknown("nop", benchmark.clone());
+            store.put_runs(source, "jobs/nop-k1", "harbor", &[run]).unwrap();
+        }
+        let runs = store.list_runs(&crate::RunFilter::default()).unwrap().rows;
+        let mut slugs: Vec<String> = runs.into_iter().map(|(_, run)| run.slug).collect();
+        slugs.sort();
+        assert_eq!(slugs, ["a.nop-k1.nop", "b.nop-k1.nop", "c.zip.nop-k1.nop"]);
     }
 
     #[test]

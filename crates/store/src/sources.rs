@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::migration::Migration;
 use crate::values::count_or_zero;
-use crate::{Result, SourceId, Store, cached_input, changes, import_report, interned, not_kept, rows};
+use crate::{Result, SourceId, Store, cached_input, changes, import_report, interned, omitted_counts, rows};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -124,13 +124,13 @@ fn columns() -> String {
   (SELECT count(*) FROM run WHERE run.source = source.id),
   (SELECT {} FROM warning WHERE warning.source = source.id), set_aside, {}",
         import_report::by_severity(),
-        not_kept::unlisted_counts("not_kept.source = source.id")
+        omitted_counts::unlisted_counts("not_kept.source = source.id")
     )
 }
 
 fn read_source(row: &Row<'_>) -> Result<Source> {
     let mut severities = import_report::read_counts(row, 9)?;
-    severities += not_kept::read_counts(row, 11)?;
+    severities += omitted_counts::read_counts(row, 11)?;
     Ok(Source {
         id: row.get(0)?,
         path: row.get(1)?,
@@ -154,7 +154,7 @@ fn update(conn: &Connection, source: SourceId, sql: &str, value: Option<&str>) -
         changes::log_source(conn, source)?;
         return Ok(());
     }
-    rows::path_and_name(conn, source).map(drop)
+    rows::address(conn, source).map(drop)
 }
 
 impl Store {

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row, params};
 
 use crate::migration::Migration;
 use crate::values::{end_reason, json, parse, range, tokens};
-use crate::{Result, RunId, SourceId, Store, changes, valid};
+use crate::{Result, RunId, SourceId, Store, changes, withdrawn_filter};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -115,7 +115,7 @@ ALTER TABLE run_summary ADD COLUMN doubts TEXT NOT NULL DEFAULT '[]';
 ];
 
 /// The version of the formulas: the version of the program and a number, which rises if a formula changes between versions.
-const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+15");
+const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+16");
 
 /// The columns that [`read_totals`] and [`read_summary`] read.
 pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, run_totals.planned_max,
@@ -150,7 +150,7 @@ pub struct Summary {
     pub scored: u32,
     /// MT@k, SR, Gap and Comp, or why they are not defined; `None` = they do not apply.
     pub rounds: Option<RoundScores>,
-    /// What makes mean stamina or pass rate less sure than it looks, in a few words each: `35 of 89 episodes`.
+    /// What makes mean stamina, pass rate or score less sure than it looks, in a few words each: `35 of 89 episodes`.
     pub doubts: Vec<String>,
 }
 
@@ -218,6 +218,13 @@ pub(crate) fn read_totals(row: &Row<'_>, column: usize) -> Result<Totals> {
     })
 }
 
+/// What the column `tau` has where nobody was at risk.
+const NO_TAU: u32 = 0;
+
+fn known_tau(stored: u32) -> Option<u32> {
+    (stored != NO_TAU).then_some(stored)
+}
+
 pub(crate) fn read_summary(row: &Row<'_>, column: usize) -> Result<Option<Summary>> {
     let column = column + 11;
     if row.get::<_, Option<RunId>>(column)?.is_none() {
@@ -229,7 +236,7 @@ pub(crate) fn read_summary(row: &Row<'_>, column: usize) -> Result<Option<Summar
             ci_low: row.get(column + 2)?,
             ci_high: row.get(column + 3)?,
             clustered: row.get(column + 16)?,
-            tau: row.get(column + 4)?,
+            tau: known_tau(row.get(column + 4)?),
             n: row.get(column + 5)?,
             events: row.get(column + 6)?,
             censored: row.get(column + 7)?,
@@ -251,8 +258,8 @@ pub(crate) fn read_summary(row: &Row<'_>, column: usize) -> Result<Option<Summar
 /// Computes the sums of a run over the episodes that count. If none is withdrawn, it reads only the indexes
 /// `episode_totals` and `episode_unrecognised`, and where tokens are known, of how many turns they are.
 pub(crate) fn put_totals(conn: &Connection, run: RunId) -> Result<()> {
-    let of_run = if valid::has_episodes(conn, run)? {
-        format!("run = ?1 AND {}", valid::VALID_EPISODE)
+    let of_run = if withdrawn_filter::has_withdrawn_episodes(conn, run)? {
+        format!("run = ?1 AND {}", withdrawn_filter::VALID_EPISODE)
     } else {
         "run = ?1".to_owned()
     };
@@ -322,7 +329,7 @@ impl Store {
                     stamina.mean,
                     stamina.ci_low,
                     stamina.ci_high,
-                    stamina.tau,
+                    stamina.tau.unwrap_or(NO_TAU),
                     stamina.n,
                     stamina.events,
                     stamina.censored,

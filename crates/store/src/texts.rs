@@ -198,8 +198,8 @@ mod tests {
         assert_eq!(claim(&store), None);
         // The first episode is deleted.
         store.drop_parts(1, &[(String::new(), "q".to_owned())]).unwrap();
-        let again = claim(&store).unwrap();
-        assert_eq!(again.id, second.id);
-        assert!(store.texts_elsewhere(&again, &[file]).unwrap().is_empty());
+        let reclaimed = claim(&store).unwrap();
+        assert_eq!(reclaimed.id, second.id);
+        assert!(store.texts_elsewhere(&reclaimed, &[file]).unwrap().is_empty());
     }
 }

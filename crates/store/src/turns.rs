@@ -1,7 +1,7 @@
 //! Turns and attempts: change requests, verdicts and the outcome of each test.
 //!
 //! Tests are compact. An attempt refers to the list of ids of its suite, which the database stores once, and has one letter
-//! per test. Other fields (message, expected, actual, …) are stored as JSON, mostly those of failing tests.
+//! per test. Other fields (message, expected, actual, …) are stored as JSON: of passed tests only what describes them.
 
 mod put;
 
@@ -16,10 +16,10 @@ use ts_rs::TS;
 use crate::grader;
 use crate::limits::{MESSAGE_BYTES, cut};
 use crate::migration::Migration;
-use crate::valid::VALID_EPISODE;
 use crate::values::{
     end_reason, no_word, pair, parse, parse_artifacts, parse_or_default, read_timing, tokens,
 };
+use crate::withdrawn_filter::VALID_EPISODE;
 use crate::{EpisodeId, Result, RunId, Store, StoreError};
 
 pub(crate) use self::put::put;
@@ -116,6 +116,14 @@ ALTER TABLE attempt ADD COLUMN grader_places TEXT;
 UPDATE part SET stamp = NULL;
 ",
     },
+    Migration {
+        version: 26,
+        sql: "
+-- passed cases are described from here on, which identifies them over turns: sources whose ids of tests are numbers are read again
+UPDATE part SET stamp = NULL WHERE id IN
+  (SELECT episode.part FROM episode JOIN run ON run.id = episode.run WHERE run.format <> 'table');
+",
+    },
 ];
 
 /// One turn in a list.
@@ -138,18 +146,13 @@ pub struct TurnRow {
 /// Failing tests at the final attempt, from the counts, else from the described tests; `None` = unknown or none.
 pub(crate) fn failing_count(turn: &Turn) -> Option<u32> {
     let last = turn.attempts.last()?;
-    let counted = last.total.zip(last.passed).map(|(total, passed)| total.saturating_sub(passed));
-    let failing = counted.unwrap_or_else(|| described_failures(last));
+    let failing = last.counted_failing().unwrap_or_else(|| last.described_failing());
     (failing > 0).then_some(failing)
-}
-
-fn described_failures(attempt: &Attempt) -> u32 {
-    u32::try_from(attempt.tests.iter().filter(|test| test.is_failing()).count()).unwrap_or(u32::MAX)
 }
 
 /// Whether no failing test of any attempt is described, so that there is nothing to search for.
 pub(crate) fn has_no_failing_tests(turns: &[Turn]) -> bool {
-    turns.iter().flat_map(|turn| &turn.attempts).all(|attempt| described_failures(attempt) == 0)
+    turns.iter().flat_map(|turn| &turn.attempts).all(|attempt| attempt.described_failing() == 0)
 }
 
 const fn letter(outcome: TestOutcome) -> u8 {
@@ -183,6 +186,8 @@ struct Detail<'a> {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     intent: Option<Text<'a>>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    scenario: Option<Text<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     expected: Option<Text<'a>>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     actual: Option<Text<'a>>,
@@ -200,6 +205,7 @@ impl<'a> Detail<'a> {
             group: text(&test.group),
             kind: text(&test.kind),
             intent: text(&test.intent),
+            scenario: text(&test.scenario),
             expected: text(&test.expected),
             actual: text(&test.actual),
             message: text(&test.message),
@@ -207,6 +213,7 @@ impl<'a> Detail<'a> {
         let known = detail.group.is_some()
             || detail.kind.is_some()
             || detail.intent.is_some()
+            || detail.scenario.is_some()
             || detail.expected.is_some()
             || detail.actual.is_some()
             || detail.message.is_some();
@@ -218,6 +225,7 @@ impl<'a> Detail<'a> {
         test.group = self.group.map(Text::into_owned);
         test.kind = self.kind.map(Text::into_owned);
         test.intent = self.intent.map(Text::into_owned);
+        test.scenario = self.scenario.map(Text::into_owned);
         test.expected = self.expected.map(Text::into_owned);
         test.actual = self.actual.map(Text::into_owned);
         test.message = self.message.map(Text::into_owned);

@@ -11,7 +11,7 @@ use model::one_line;
 use rusqlite::Connection;
 
 use crate::migration::Migration;
-use crate::valid::{is_mark, is_mark_of};
+use crate::withdrawn_filter::{is_mark, is_mark_of};
 use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, rows, slugs};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[

@@ -69,13 +69,15 @@ fn timing() -> impl Strategy<Value = Timing> {
 fn test() -> impl Strategy<Value = TestResult> {
     let outcome =
         select(vec![TestOutcome::Passed, TestOutcome::Failed, TestOutcome::Error, TestOutcome::Skipped]);
-    (text(), outcome, of(text()), of(text()), of(text()), of(text()), of(text()), of(text())).prop_map(
-        |(id, outcome, group, kind, intent, expected, actual, message)| TestResult {
+    let described = (of(text()), of(text()), of(text()), of(text()));
+    (text(), outcome, described, of(text()), of(text()), of(text())).prop_map(
+        |(id, outcome, (group, kind, intent, scenario), expected, actual, message)| TestResult {
             id,
             outcome,
             group,
             kind,
             intent,
+            scenario,
             expected,
             actual,
             message,

@@ -1,4 +1,4 @@
--- The tables of a library at layout 25, each with the file in src that owns it. tests/schema.rs writes this file.
+-- The tables of a library at layout 26, each with the file in src that owns it. tests/schema.rs writes this file.
 
 -- attempt: src/turns.rs
 CREATE TABLE attempt (
@@ -159,7 +159,7 @@ CREATE TABLE left_out_run (
   PRIMARY KEY (source, place, key)
 ) STRICT, WITHOUT ROWID;
 
--- not_kept: src/not_kept.rs
+-- not_kept: src/omitted_counts.rs
 CREATE TABLE not_kept (
   id INTEGER PRIMARY KEY,
   source INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE,

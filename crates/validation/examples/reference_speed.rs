@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use scenario::reference::{World, serve};
-use scenario::sample::{Programmatic, Sampler as _};
+use scenario::sample::{ProgrammaticSampler, Sampler as _};
 use scenario::suite::suite;
 use serde_json::json;
 use validation::client::{Options, verdicts, verdicts_in_process};
@@ -26,12 +26,12 @@ fn median(mut seconds: Vec<f64>) -> f64 {
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() -> Result<(), Box<dyn Error>> {
     let seed = scenario::Seed { base: 0, scenario: 0 };
-    let mut schema = Programmatic.first(seed)?.made;
+    let mut schema = ProgrammaticSampler.first(seed)?.made;
     let mut before = suite(seed, &schema, None);
     let mut rows = Vec::new();
     for turn in 1..=100_u32 {
         if turn > 1 {
-            schema = Programmatic.turn(seed, &schema, 5)?.made.after;
+            schema = ProgrammaticSampler.turn(seed, &schema, 5)?.made.after;
             before = suite(seed, &schema, Some(&before));
         }
         if turn != 1 && turn % 25 != 0 {

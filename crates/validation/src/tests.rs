@@ -8,8 +8,8 @@ use scenario::Seed;
 use scenario::change::{ChangeKind, apply, next_turn};
 use scenario::ir::{Schema, example};
 use scenario::reference::World;
-use scenario::sample::{Programmatic, Sampler as _, TouchedParts, propose};
-use scenario::suite::{Mark, Step, Suite, suite, unstated};
+use scenario::sample::{ProgrammaticSampler, Sampler as _, TouchedParts, propose};
+use scenario::suite::{Mark, Step, Suite, suite, unstated_demands};
 
 use crate::client::{CaseStatus, run_in_process, verdicts_in_process};
 
@@ -86,25 +86,28 @@ fn a_case_may_make_more_records_than_a_builder_has_bodies() {
     let suite = suite(SEED, &schema, None);
     let accepted =
         suite.cases.iter().find(|case| case.id == "repair_orders.finish.param.final_price.accepted");
-    let made = |step: &&Step| matches!(step, Step::Make(make) if make.make == "parts");
+    let made = |step: &&Step| matches!(step, Step::Record(make) if make.make == "parts");
     assert_eq!(accepted.map(|case| case.steps.iter().filter(made).count()), Some(6));
     let failed = failures(&schema, &suite);
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-fn unsaid(schema: &Schema, suite: &Suite) -> Vec<String> {
+fn unstated_texts(schema: &Schema, suite: &Suite) -> Vec<String> {
     let clauses = scenario::text::clauses(schema);
-    unstated(suite, &clauses).into_iter().map(|found| format!("{}: {}", found.case, found.demand)).collect()
+    unstated_demands(suite, &clauses)
+        .into_iter()
+        .map(|found| format!("{}: {}", found.case, found.demand))
+        .collect()
 }
 
 /// What is wrong with the suites of some turns of a scenario.
 fn walk(scenario: u32, turns: u32, every: u32) -> Vec<String> {
     let seed = Seed { base: 0, scenario };
-    let mut schema = Programmatic.first(seed).expect("there is a first schema").made;
+    let mut schema = ProgrammaticSampler.first(seed).expect("there is a first schema").made;
     let mut wrong = Vec::new();
     for turn in 1..=turns {
         let before = schema;
-        schema = Programmatic.turn(seed, &before, 5).expect("there is a turn").made.after;
+        schema = ProgrammaticSampler.turn(seed, &before, 5).expect("there is a turn").made.after;
         if turn % every != 0 {
             continue;
         }
@@ -114,7 +117,7 @@ fn walk(scenario: u32, turns: u32, every: u32) -> Vec<String> {
             wrong.extend(found.into_iter().map(|found| format!("{scenario}.{turn} {label}: {found}")));
         };
         add("not sound", failures(&schema, &now));
-        add("not said", unsaid(&schema, &now));
+        add("not said", unstated_texts(&schema, &now));
         let mut seen = BTreeSet::new();
         add(
             "twice",
@@ -150,10 +153,10 @@ fn a_change_of_any_kind_is_noticed_alone() {
     let (mut seen, mut unnoticed) = (BTreeSet::new(), Vec::new());
     for number in 0..4 {
         let seed = Seed { base: 0, scenario: number };
-        let mut before = Programmatic.first(seed).unwrap().made;
+        let mut before = ProgrammaticSampler.first(seed).unwrap().made;
         for turn in 1..=26 {
             if turn > 1 {
-                before = Programmatic.turn(seed, &before, 5).unwrap().made.after;
+                before = ProgrammaticSampler.turn(seed, &before, 5).unwrap().made.after;
             }
             if ![1, 26].contains(&turn) {
                 continue;

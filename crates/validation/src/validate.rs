@@ -1,8 +1,8 @@
 //! Whether a pack is valid: sound, stated, not vacuous, sensitive.
 //!
 //! - *Sound*: the reference of a turn passes the suite of that turn.
-//! - *Stated*: every demand of the suite is in the clauses that its cases name ([`scenario::suite::unstated`]). These clauses are
-//!   in the specification or, for removed parts, in the request.
+//! - *Stated*: every demand of the suite is in the clauses that its cases name ([`scenario::suite::unstated_demands`]). These
+//!   clauses are in the specification or, for removed parts, in the request.
 //! - *Not vacuous*: the reference of the turn before fails the suite.
 //! - *Sensitive*: mutants of the reference ([`crate::mutants`]) fail the suite. A mutant that passes every case is a
 //!   *survivor*, and is reported with the reason.

@@ -23,7 +23,7 @@ use scenario::config::Generation;
 use scenario::ir::{Comparison, Condition, Effect, Field, Kind, OnDelete, Operand, Schema, example};
 use scenario::pack::{Options, Pack, Target, generate};
 use scenario::reference::Flaw;
-use scenario::sample::Programmatic;
+use scenario::sample::ProgrammaticSampler;
 use scenario::suite::suite;
 
 /// Python, or nothing where it may be missing: on a machine that is not set up for tests.
@@ -71,7 +71,7 @@ fn the_tests_of_a_pack_are_those_of_the_whole_suite() -> Result<(), Failure> {
     let never = AtomicBool::new(false);
     generate(
         &generation,
-        &Programmatic,
+        &ProgrammaticSampler,
         &Target::Folder(path.clone()),
         &Options::default(),
         &|_| {},

@@ -115,7 +115,7 @@ pub struct NotRecognized {
     /// One row a format.
     pub formats: Vec<FormatLookup>,
     /// What is known and not read: results of other programs, or a part of what is read. What there is most of comes first.
-    pub found: Vec<FoundThing>,
+    pub found: Vec<FoundItem>,
     /// The closest match in a sentence, and the folder (relative) that it is about; `None` where something was found.
     pub closest: Option<(String, String)>,
     /// Tables that lack columns of a tidy table.
@@ -148,7 +148,7 @@ pub struct TableGuess {
 
 /// Something that was found at a path: what a format reads, or what is known and not read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct FoundThing {
+pub struct FoundItem {
     /// Stable word: the id of a format (`harbor`), or of a kind (`mini_swe_agent`).
     pub kind: String,
     /// In words: `Harbor job`, `3 trajectories of mini-swe-agent`.

@@ -18,30 +18,30 @@ const KEPT: usize = 16;
 #[derive(Debug, Default)]
 pub(crate) struct AnswerCache {
     /// Of `compare_runs`.
-    pub(crate) comparisons: Answers<CompareRequest, Comparison>,
+    pub(crate) comparisons: LatestAnswers<CompareRequest, Comparison>,
     /// Of `list_disagreements`: every turn of some members.
-    pub(crate) turns: Answers<Vec<Member>, Table>,
+    pub(crate) turns: LatestAnswers<Vec<Member>, Table>,
     /// Of `get_matrix`.
-    pub(crate) matrices: Answers<MatrixRequest, Matrix>,
+    pub(crate) matrices: LatestAnswers<MatrixRequest, Matrix>,
     /// Of `get_retries`.
-    pub(crate) retries: Answers<RetriesRequest, Retries>,
+    pub(crate) retries: LatestAnswers<RetriesRequest, Retries>,
     /// Groups of runs that may be copies of each other.
-    pub(crate) undecided_copies: Answers<(), Vec<Vec<(RunId, String)>>>,
+    pub(crate) undecided_copies: LatestAnswers<(), Vec<Vec<(RunId, String)>>>,
     /// Failed attempts, run by run.
     pub(crate) failures: Digests,
 }
 
 /// The latest answers to requests, each with the change of the library that it was made from.
 #[derive(Debug)]
-pub(crate) struct Answers<Q, A>(Mutex<VecDeque<(Q, u64, Arc<A>)>>);
+pub(crate) struct LatestAnswers<Q, A>(Mutex<VecDeque<(Q, u64, Arc<A>)>>);
 
-impl<Q, A> Default for Answers<Q, A> {
+impl<Q, A> Default for LatestAnswers<Q, A> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<Q: Clone + PartialEq, A> Answers<Q, A> {
+impl<Q: Clone + PartialEq, A> LatestAnswers<Q, A> {
     /// The answer to a request as of a change of the library; made if it is not there.
     ///
     /// Nothing is locked while it is made: two callers at once may both make it.

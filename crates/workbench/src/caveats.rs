@@ -6,8 +6,8 @@ use store::{EpisodeEntry, RunRecord, SharedEpisodes};
 use crate::Workbench;
 use crate::api::{ApiError, RunRef};
 use crate::compare::doubts::{unscored_in_score, withdrawn};
-use crate::episodes::{episode_noun, grades_turns, in_scenarios, observations, of_one_turn, run_record};
-use crate::sessions::nothing_says;
+use crate::episodes::{episode_noun, grades_turns, in_scenarios, is_single_turn, observations, run_record};
+use crate::sessions::nothing_sentence;
 use crate::unrecognized_ends::sensitivity_line;
 
 impl Workbench {
@@ -58,14 +58,15 @@ impl Workbench {
                 "{} has no tests: there is no stamina, and this run takes no part in survival, matrix or comparisons.",
                 record.entry.benchmark.name
             ));
-            caveats.push(nothing_says());
+            caveats.push(nothing_sentence());
             return Ok(caveats);
         };
         let undeclared = episodes.iter().filter(|e| e.planned_turns.is_none()).count();
-        if undeclared > 0 {
-            let all = counted(episodes.len() as u64, episode_noun(of_one_turn(episodes)));
-            let score = record.entry.summary.as_ref().and_then(|s| s.score);
-            caveats.push(undeclared_turns(undeclared, &all, score));
+        // A score that is known is in doubt: the doubts of the run say so.
+        let has_score = record.entry.summary.as_ref().is_some_and(|summary| summary.score.is_some());
+        if undeclared > 0 && !has_score {
+            let all = counted(episodes.len() as u64, episode_noun(is_single_turn(episodes)));
+            caveats.push(undeclared_turns(undeclared, &all));
         }
         let by_turn = grades_turns(record);
         let unscored = record.entry.summary.as_ref();
@@ -140,13 +141,9 @@ impl Workbench {
     }
 }
 
-/// What it means that the declared number of turns is unknown for so many of `all` episodes.
-fn undeclared_turns(undeclared: usize, all: &str, score: Option<f64>) -> String {
-    let consequence = match score {
-        Some(_) => "; the most turns seen stand in for it, so the score may be too high",
-        None => ", and so is the score",
-    };
-    format!("The declared number of turns is unknown for {undeclared} of {all}{consequence}.")
+/// What it means that the declared number of turns is unknown for so many of `all` episodes of a run without a score.
+fn undeclared_turns(undeclared: usize, all: &str) -> String {
+    format!("The declared number of turns is unknown for {undeclared} of {all}, and so is the score.")
 }
 
 /// The note on the network of a run of tasks that Stamina Lab played.
@@ -185,7 +182,7 @@ fn not_recognized(record: &RunRecord, episodes: &[EpisodeEntry], policy: &Censor
     sensitivity_line(
         &episodes.iter().collect::<Vec<_>>(),
         &trials,
-        summary.map(|summary| summary.stamina.tau),
+        summary.and_then(|summary| summary.stamina.tau),
         summary.is_some_and(|summary| summary.pass_rate.is_some()),
         policy,
     )
@@ -208,11 +205,7 @@ mod tests {
     #[test]
     fn a_score_that_is_unknown_is_not_said_to_be_too_high() {
         let unknown = "The declared number of turns is unknown for 3 of 3 episodes, and so is the score.";
-        assert_eq!(undeclared_turns(3, "3 episodes", None), unknown);
-        let known = undeclared_turns(1, "3 episodes", Some(50.0));
-        assert!(known.ends_with(
-            "1 of 3 episodes; the most turns seen stand in for it, so the score may be too high."
-        ));
+        assert_eq!(undeclared_turns(3, "3 episodes"), unknown);
     }
 
     #[test]

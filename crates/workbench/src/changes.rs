@@ -54,11 +54,11 @@ impl Changes {
         let until = Instant::now() + timeout;
         let mut log = model::lock(&self.log);
         while log.last == since {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let remaining = until.saturating_duration_since(Instant::now());
+            if remaining.is_zero() {
                 break;
             }
-            log = self.grew.wait_timeout(log, left).unwrap_or_else(PoisonError::into_inner).0;
+            log = self.grew.wait_timeout(log, remaining).unwrap_or_else(PoisonError::into_inner).0;
         }
         // Numbers that are greater than ours are from the lifetime of another process.
         let unseen = log.last.checked_sub(since).and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);

@@ -40,11 +40,11 @@ macro_rules! with_commands {
             "Lets the trials of this run count where other runs have the same ones."
             prefer_run(RunRef) -> RunDetail;
             "Marks runs as invalid, or takes the mark away."
-            withdraw(Withdraw) -> Nothing;
+            withdraw(WithdrawRuns) -> Nothing;
             "Which trials of a run to run again, and the commands for its runner."
             list_reruns(RerunRequest) -> RerunList;
             "Sets tags and notes."
-            annotate(Annotate) -> Nothing;
+            annotate(AnnotateRuns) -> Nothing;
             "Kaplan–Meier table of a run."
             run_survival(RunRef) -> SurvivalTable;
             "Sessions of a run of a benchmark without tests, their figures, and means over scenarios."
@@ -66,9 +66,9 @@ macro_rules! with_commands {
             "Both sides of a file."
             code_file(CodeFileRequest) -> CodeFile;
             "Looks in names, requests and failure messages."
-            search(Search) -> SearchHits;
+            search(SearchRequest) -> SearchHits;
             "Looks in transcripts and logs."
-            search_texts(Search) -> TextHits;
+            search_texts(SearchRequest) -> TextHits;
             "How end reasons are counted."
             get_policy(Nothing) -> PolicyTable;
             "How exceptions become end reasons: every row of the decision tables."
@@ -160,9 +160,9 @@ macro_rules! with_commands {
             "Tries images in the background."
             test_images(TestImages) -> JobRef;
             "Whether a key is there; the key itself is never told."
-            key_known(KeyName) -> KeyKnown;
+            key_known(KeyName) -> KeyStatus;
             "Puts a key into the OS keychain."
-            store_key(StoreKey) -> KeyKnown;
+            store_key(StoreKey) -> KeyStatus;
             "Containers, networks and volumes that runs left behind."
             list_leftovers(Nothing) -> LeftoverList;
             "Removes what dead runs left behind."

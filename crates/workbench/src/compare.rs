@@ -1,26 +1,26 @@
 //! Comparing runs, or groups of runs: what differs in their settings, survival, tests.
 
 mod cautions;
-mod copied;
+mod copied_episodes;
 pub(crate) mod copies;
 mod counted_scores;
 pub(crate) mod coverage;
 pub(crate) mod disagreements;
 pub(crate) mod doubts;
-mod facts;
 pub(crate) mod horizon;
 mod keys;
 pub(crate) mod members;
+mod missing_tests;
 mod names;
+pub(crate) mod pair_tests;
 mod pool;
 mod rules;
+mod run_facts;
 mod series_styles;
 pub(crate) mod sets;
 mod setting_line;
 pub(crate) mod settings;
 mod spent;
-pub(crate) mod tests_of;
-mod untested;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use analysis::compare::{CompareOptions, ComparedRun, RunStamina};
 use analysis::logrank::stratified_log_rank;
 use analysis::pass_rate::pass_rate;
 use analysis::sensitivity::{Sensitivity, sensitivity};
-use analysis::survival::{Observation, SurvivalPoint};
+use analysis::survival::{Observation, SurvivalPoint, known_horizon};
 use model::{CensoringPolicy, Ending, by_sentence, counted};
 use store::{EpisodeEntry, EpisodeTurns};
 
@@ -43,9 +43,10 @@ use crate::api::{
 use crate::episodes::{early_censored, episode_noun, grades_turns, stopped_from_outside};
 use crate::rounds;
 use crate::stamina_for_hosts::stamina_of;
+use crate::undeclared_turns::doubts_about_turns;
 use crate::unrecognized_ends::sensitivity_line;
-pub(crate) use cautions::{goes_on_differs, in_common, shorter};
-use copies::Common;
+pub(crate) use cautions::{continuation_differs, in_common, shorter};
+use copies::RunsInCommon;
 use doubts::Part;
 use horizon::Horizon;
 use members::Pool;
@@ -118,10 +119,11 @@ impl Workbench {
             .map(|(episodes, planned)| ComparedRun { episodes, planned: *planned })
             .collect();
         let mut compared = analysis::compare::compare(&runs, options);
-        let common = Common::read(&self.store, &pools)?;
+        let common = RunsInCommon::read(&self.store, &pools)?;
         let in_both: Vec<u32> =
             compared.pairs.iter().map(|p| common.in_both(&pools[p.a], &pools[p.b])).collect();
         leave_out(&mut compared, &in_both);
+        let tau = known_horizon(compared.tau);
         let overlaps = common.overlaps(&pools);
         let apart = overlaps.is_empty();
         let turns = pools.iter().map(Pool::turns).max().unwrap_or(0);
@@ -129,12 +131,12 @@ impl Workbench {
         let mut settings = settings::compare(&pools, reference);
         let comparability =
             settings.differences.iter().map(|d| d.comparability).max().unwrap_or(Comparability::NoEffect);
-        let shared = facts::shared(&pools.iter().map(Pool::scenarios).collect::<Vec<_>>()).len() as u32;
+        let shared = run_facts::shared(&pools.iter().map(Pool::scenarios).collect::<Vec<_>>()).len() as u32;
         if !apart
             && pools.len() == 2
-            && facts::shared(&pools.iter().map(Pool::all_scenarios).collect::<Vec<_>>()).is_empty()
+            && run_facts::shared(&pools.iter().map(Pool::all_scenarios).collect::<Vec<_>>()).is_empty()
         {
-            facts::share_no_name(&mut settings.differences);
+            run_facts::share_no_name(&mut settings.differences);
         }
         let of_one_turn = members::all_of_one_turn(&pools);
         let mut compared_members = Vec::new();
@@ -147,10 +149,11 @@ impl Workbench {
             if of_one_turn && member.pass_rate.is_none() {
                 member.pass_rate = Some(pass_rate(episodes));
             }
-            (member.doubts, member.doubt_of_cost) = doubts::of_member(pool, &member, &policy);
+            (member.doubts, member.doubt_of_cost) = doubts::member_doubts(pool, &member, &policy);
+            member.doubts.extend(doubts_about_turns(pool.scored()));
             let pooled: Vec<&EpisodeEntry> = pool.episodes().collect();
             let one_turn = member.pass_rate.is_some();
-            let line = sensitivity_line(&pooled, episodes, Some(compared.tau), one_turn, &policy);
+            let line = sensitivity_line(&pooled, episodes, tau, one_turn, &policy);
             member.caveats.extend(line);
             member.caveats.extend(self.caveats_of_runs(pool)?);
             compared_members.push(member);
@@ -162,18 +165,18 @@ impl Workbench {
             members: compared_members,
             reference: request.reference,
             of_one_turn,
-            tau: compared.tau,
+            tau,
             turns,
             shared_scenarios: shared,
             differences: settings.differences,
             equal: settings.equal,
             comparability,
-            pairs: compared.pairs.iter().zip(&in_both).map(|(pair, n)| tests_of::pair(pair, *n)).collect(),
+            pairs: compared.pairs.iter().zip(&in_both).map(|(pair, n)| pair_tests::pair(pair, *n)).collect(),
             overlaps,
-            overall: compared.overall.as_ref().filter(|_| apart).and_then(tests_of::chi_square),
+            overall: compared.overall.as_ref().filter(|_| apart).and_then(pair_tests::chi_square),
             overall_clustered: compared.clustered,
             no_overall: None,
-            overall_stratified: overall_stratified.as_ref().and_then(tests_of::chi_square),
+            overall_stratified: overall_stratified.as_ref().and_then(pair_tests::chi_square),
             no_overall_stratified: None,
             cautions: Vec::new(),
             published_benchmark: members::published(&pools, "benchmark"),
@@ -182,8 +185,9 @@ impl Workbench {
             policy: policy.name().to_owned(),
             seed: options.resampling.seed,
         };
-        tests_of::compare_pass_rates(&mut comparison);
-        (comparison.no_overall, comparison.no_overall_stratified) = untested::untested(&comparison, &groups);
+        pair_tests::compare_pass_rates(&mut comparison);
+        (comparison.no_overall, comparison.no_overall_stratified) =
+            missing_tests::missing_test_reasons(&comparison, &groups);
         comparison.cautions = cautions::list(&comparison, &pools, &policy);
         comparison.cautions.extend(copies::undecided_between(&self.store, &pools)?);
         if !comparison.published_scores.is_empty() {
@@ -231,7 +235,7 @@ fn other_readings(
     pool: &Pool,
     episodes: &[InScenario],
     sensitivity: &Sensitivity,
-    tau: u32,
+    tau: Option<u32>,
     policy: &CensoringPolicy,
 ) -> [Stamina; 2] {
     let each = || pool.episodes().zip(episodes);
@@ -247,7 +251,7 @@ fn other_readings(
         .map(|(_, read)| read.clone())
         .collect();
     [(&sensitivity.censored_failed, failed), (&sensitivity.censored_dropped, dropped)].map(
-        |(summary, read)| stamina_of(summary, &read, || bootstrap_mean(&read, tau, Resampling::default())),
+        |(summary, read)| stamina_of(summary, &read, || bootstrap_mean(&read, tau?, Resampling::default())),
     )
 }
 
@@ -294,7 +298,7 @@ fn member(
         style: pool.style,
         scenarios: episodes.iter().map(|e| e.scenario.as_str()).collect::<BTreeSet<_>>().len() as u32,
         stamina: stamina_of(&of_run.summary, episodes, || of_run.bootstrap),
-        pass_rate: pool.of_one_turn().then(|| pass_rate(episodes)),
+        pass_rate: pool.is_single_turn().then(|| pass_rate(episodes)),
         stamina_bootstrap: of_run.bootstrap.and_then(|b| b.ci_low.zip(b.ci_high)),
         censored_failed,
         censored_dropped,
@@ -304,7 +308,7 @@ fn member(
             .filter(|scores| !scores.is_empty())
             .map(|scores| scores.iter().sum::<f64>() / scores.len() as f64),
         grades_turns: pool.runs.iter().all(|run| grades_turns(&run.record)),
-        scores: rounds::of_runs(pool.scored()),
+        scores: rounds::turn_scores(pool.scored()),
         spent: spent::spent(pool, plays, policy),
         caveats: caveats(pool),
         doubts: Vec::new(),
@@ -315,8 +319,8 @@ fn member(
 /// What a reader must know of one member.
 fn caveats(pool: &Pool) -> Vec<String> {
     let mut caveats = Vec::new();
-    let noun = episode_noun(pool.of_one_turn());
-    for (run, missing) in coverage::missing(&Part::of_pools([pool]), noun) {
+    let noun = episode_noun(pool.is_single_turn());
+    for (run, missing) in coverage::missing(&Part::from_pools([pool]), noun) {
         // In the words of the doubt: what is both is said once.
         caveats.push(if pool.runs.len() == 1 { missing } else { format!("{missing} of {run}") });
     }

@@ -1,10 +1,10 @@
 //! A schema as the Scenarios page draws it: entities with their fields and actions, in short, against the turn before.
 
-mod in_words;
+mod schema_sentences;
 
 use scenario::ir::{Action, Entity, Field, FilterOp, Kind, OnDelete, Schema, words};
 
-use self::in_words::{action_text, analytic_text, computed_text, plain};
+use self::schema_sentences::{action_text, analytic_text, computed_text, plain};
 use crate::api::{DiagramEntity, DiagramField, DiagramPart, PartState};
 
 /// The entities of a schema.

@@ -61,7 +61,7 @@ pub(crate) const fn episode_noun(of_one_turn: bool) -> &'static str {
 }
 
 /// Whether all episodes play one turn: none plans or reaches more, and those of which no plan is known did not begin.
-pub(crate) fn of_one_turn<'a>(episodes: impl IntoIterator<Item = &'a EpisodeEntry>) -> bool {
+pub(crate) fn is_single_turn<'a>(episodes: impl IntoIterator<Item = &'a EpisodeEntry>) -> bool {
     let mut any = false;
     let mut all = episodes.into_iter().map(|e| match e.planned_turns {
         Some(planned) => {
@@ -74,7 +74,7 @@ pub(crate) fn of_one_turn<'a>(episodes: impl IntoIterator<Item = &'a EpisodeEntr
 }
 
 /// Whether nothing says how many turns episodes play, because all of them were stopped before they were at risk, or none counts.
-pub(crate) fn of_unknown_turns<'a>(episodes: impl IntoIterator<Item = &'a EpisodeEntry>) -> bool {
+pub(crate) fn has_unknown_turns<'a>(episodes: impl IntoIterator<Item = &'a EpisodeEntry>) -> bool {
     episodes.into_iter().all(|e| {
         let stopped = e.stamina == 0 && e.end_reason.default_ending() == Ending::Censored;
         e.planned_turns.is_none() && e.known_turns <= 1 && (e.reached_turns == 0 || stopped)
@@ -148,18 +148,19 @@ pub(crate) fn stopped_from_outside(episode: &EpisodeEntry, policy: &CensoringPol
     episode.end_reason != EndReason::PassedAll && policy.ending(episode.end_reason) == Ending::Censored
 }
 
-/// Share of episodes that were stopped from outside before `tau`, 0 to 1; `None` = there are none.
+/// Share of episodes that were stopped from outside before `tau`, 0 to 1; `None` = there are none, or nobody was at risk.
 pub(crate) fn early_censored<'a>(
     episodes: impl Iterator<Item = &'a EpisodeEntry>,
-    tau: u32,
+    tau: Option<u32>,
     policy: &CensoringPolicy,
 ) -> Option<f64> {
+    let tau = tau?;
     let (mut n, mut early) = (0_u32, 0_u32);
     for episode in episodes {
         n += 1;
         early += u32::from(episode.stamina < tau && stopped_from_outside(episode, policy));
     }
-    (n > 0 && tau > 0).then(|| f64::from(early) / f64::from(n))
+    (n > 0).then(|| f64::from(early) / f64::from(n))
 }
 
 /// The task of a round that was played by itself: it is an episode called `TASK/STEP`.

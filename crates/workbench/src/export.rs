@@ -1,6 +1,6 @@
 //! Figures, tables and reports, on the screen and as files.
 //!
-//! What is asked for is named by what it is about ([`FigureOf`], [`TableOf`]); the numbers come from the same commands as
+//! What is asked for is named by what it is about ([`FigureSubject`], [`TableSubject`]); the numbers come from the same commands as
 //! those of the pages, so that what is exported is what was seen. From there a figure is a `figures::FigureSpec` and
 //! nothing else: the file carries it, and `stamina figure` makes the same bytes from it.
 
@@ -32,12 +32,12 @@ use figures::{Figure, FigureSpec, Layout, Theme};
 pub use bundle::ReportFolder;
 pub(crate) use file::write_whole;
 pub use inputs::Watch;
-pub use reexport::{MadeAgain, SpecFile};
+pub use reexport::{Reexport, SpecFile};
 
 use crate::Workbench;
 use crate::api::{
-    ApiError, DrawFigure, DrawnFigure, ExportFormat, ExportOf, ExportRequest, Exported, FigureOf,
-    FigureTheme, Nothing, PresetInfo, PresetList, TableOf,
+    ApiError, DrawFigure, DrawnFigure, ExportFormat, ExportRequest, ExportSubject, Exported, FigureSubject,
+    FigureTheme, Nothing, PresetInfo, PresetList, TableSubject,
 };
 
 /// The code of what does not fit a page.
@@ -131,7 +131,7 @@ impl Workbench {
     /// The same for whoever wants to see how it goes on, or to stop it.
     pub fn export_watched(&self, request: &ExportRequest, watch: &Watch<'_>) -> Result<Exported, ApiError> {
         let made = self.make(request, watch)?;
-        watch.goes_on()?;
+        watch.check_continues()?;
         let written = match &request.to {
             Some(target) => Some(self.write_export(target, &made)?),
             None => None,
@@ -141,24 +141,24 @@ impl Workbench {
 
     fn make(&self, request: &ExportRequest, watch: &Watch<'_>) -> Result<MadeFile, ApiError> {
         match &request.of {
-            ExportOf::Figure { figure, preset, height_pt, grey } => {
+            ExportSubject::Figure { figure, preset, height_pt, grey } => {
                 let format = figure_format(request.format)?;
                 let spec = self.print_spec(figure, preset, *height_pt, *grey)?;
                 figure_file(&spec, format, &file::figure_name(figure))
             }
-            ExportOf::Table { table, preset, grey } => {
+            ExportSubject::Table { table, preset, grey } => {
                 let spec = self.table_spec(table, preset_layout(preset, None)?, paper(*grey))?;
                 let as_data =
                     matches!(request.format, ExportFormat::Csv | ExportFormat::Parquet | ExportFormat::Jsonl);
-                if as_data && matches!(table, TableOf::Tidy { .. }) {
+                if as_data && matches!(table, TableSubject::Tidy { .. }) {
                     return tidy_file(&spec, request.format, &file::table_name(table));
                 }
                 table_file(&spec, request.format, &file::table_name(table))
             }
-            ExportOf::Report { of: compare_request, preset } => {
+            ExportSubject::Report { of: compare_request, preset } => {
                 self.report_file(compare_request, preset, request.format, request.to.as_deref())
             }
-            ExportOf::Bundle { of: compare_request, preset } => {
+            ExportSubject::Bundle { of: compare_request, preset } => {
                 if request.format != ExportFormat::Zip {
                     return Err(does_not_fit(request.format, "A bundle", "zip"));
                 }
@@ -187,7 +187,7 @@ impl Workbench {
     /// A figure with its data, for paper.
     pub fn print_spec(
         &self,
-        figure: &FigureOf,
+        figure: &FigureSubject,
         preset: &str,
         height_pt: Option<u32>,
         grey: bool,
@@ -198,19 +198,24 @@ impl Workbench {
     }
 
     /// A table with its data, for its place.
-    fn table_spec(&self, subject: &TableOf, layout: Layout, theme: Theme) -> Result<FigureSpec, ApiError> {
+    fn table_spec(
+        &self,
+        subject: &TableSubject,
+        layout: Layout,
+        theme: Theme,
+    ) -> Result<FigureSpec, ApiError> {
         let table = tables::table(self, subject)?;
         Ok(FigureSpec::new(Figure::Table(table), layout, theme).with_method(self.table_method(subject)?))
     }
 
     /// A table with its data; its last note says how its numbers were made.
-    pub fn table(&self, subject: &TableOf) -> Result<Table, ApiError> {
+    pub fn table(&self, subject: &TableSubject) -> Result<Table, ApiError> {
         let spec = self.table_spec(subject, Layout::print(234.0), Theme::Print)?;
         Ok(printed(&spec)?.into_owned())
     }
 
     /// The same for scripts: `{ name, title, columns, rows, notes }`, each row an object by the names of the columns.
-    pub fn table_json(&self, subject: &TableOf) -> Result<serde_json::Value, ApiError> {
+    pub fn table_json(&self, subject: &TableSubject) -> Result<serde_json::Value, ApiError> {
         Ok(tables::json::to_json(&self.table(subject)?))
     }
 }
@@ -240,9 +245,9 @@ fn height(pt: u32) -> Result<f64, ApiError> {
     if HEIGHT_PT.contains(&pt) {
         return Ok(f64::from(pt));
     }
-    let (least, most) = (HEIGHT_PT.start(), HEIGHT_PT.end());
+    let (least, greatest) = (HEIGHT_PT.start(), HEIGHT_PT.end());
     Err(ApiError::new("export.height", format!("A figure of {pt} pt does not fit a page"))
-        .hint(format!("Heights go from {least} to {most} pt; 72 pt are an inch")))
+        .hint(format!("Heights go from {least} to {greatest} pt; 72 pt are an inch")))
 }
 
 /// A figure as a file.

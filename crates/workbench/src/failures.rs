@@ -2,7 +2,7 @@
 
 mod cases;
 mod digest;
-mod found;
+mod found_failures;
 mod logs;
 mod repairs;
 #[cfg(test)]
@@ -19,7 +19,7 @@ use model::{Episode, RateInterval, counted};
 use self::cases::flips;
 use self::digest::Case;
 pub(crate) use self::digest::Digests;
-use self::found::{FoundFailures, Grouping};
+use self::found_failures::{FoundFailures, Grouping};
 use crate::Workbench;
 use crate::api::{
     ApiError, FailureClassInfo, FailureGroup, FailureGrouping, FailureOrigin, FailureRule, FailureScope,
@@ -275,10 +275,10 @@ fn without_attempt(found: &FoundFailures, scope: FailureScope) -> Option<String>
         return None;
     }
     let count = found.episodes().filter(|placed_episode| placed_episode.lacks_attempt()).count() as u64;
-    let one = members::all_of_one_turn(&found.pools);
-    let failed = if one { "failed without an attempt" } else { "failed at a turn without an attempt" };
+    let one_turn = members::all_of_one_turn(&found.pools);
+    let failed = if one_turn { "failed without an attempt" } else { "failed at a turn without an attempt" };
     (count > 0).then(|| {
-        let failures = counted(count, if one { "scored trial" } else { "episode" });
+        let failures = counted(count, if one_turn { "scored trial" } else { "episode" });
         format!("{failures} {failed}, and {} not counted here.", if count == 1 { "is" } else { "are" })
     })
 }

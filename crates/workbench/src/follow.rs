@@ -11,7 +11,7 @@ use store::Source;
 
 use crate::Workbench;
 use crate::api::ApiError;
-use crate::live::Reading;
+use crate::opened_sources::ReadPermit;
 
 /// How often other processes' writes are looked for.
 const POLL: Duration = Duration::from_millis(250);
@@ -44,19 +44,19 @@ struct FollowState {
 
 impl Workbench {
     /// Reads and watches every source, and follows what other processes write.
-    pub(crate) fn come_alive(&self) -> Result<(), ApiError> {
+    pub(crate) fn start_background_work(&self) -> Result<(), ApiError> {
         self.store.purge_removed(UNDO)?;
         self.remove_imported(UNDO)?;
         let mut followed = FollowState { change: self.store.last_change()?, indexing: true };
-        self.set_aside_what_ended_a_process()?;
+        self.set_aside_fatal_sources()?;
         for source in self.store.sources()? {
-            let waits = self.live.is_app && source.complete;
+            let waits = self.opened_sources.is_app && source.complete;
             if !source.set_aside && !waits {
-                self.live.read(source.id);
+                self.opened_sources.read(source.id);
             }
         }
-        let (begin, mut all_known) = (Instant::now(), !self.live.is_app);
-        let weak_workbench = self.live.workbench();
+        let (begin, mut all_known) = (Instant::now(), !self.opened_sources.is_app);
+        let weak_workbench = self.opened_sources.workbench();
         std::thread::Builder::new()
             .name("follow".to_owned())
             .spawn(move || {
@@ -65,7 +65,7 @@ impl Workbench {
                     let Some(workbench) = weak_workbench.upgrade() else { return };
                     if !all_known
                         && (begin.elapsed() >= DRAWN_AT_LATEST
-                            || workbench.live.first_page_is_older_than(DRAWN))
+                            || workbench.opened_sources.first_page_is_older_than(DRAWN))
                     {
                         all_known = workbench.read_unknown().is_ok();
                     }
@@ -82,7 +82,7 @@ impl Workbench {
 
     /// Makes transcripts and logs searchable, an episode at a time, while no source is being read.
     fn index_in_background(&self) -> std::io::Result<()> {
-        let weak_workbench = self.live.workbench();
+        let weak_workbench = self.opened_sources.workbench();
         std::thread::Builder::new()
             .name("index".to_owned())
             .spawn(move || {
@@ -92,7 +92,7 @@ impl Workbench {
                     std::thread::sleep(pause);
                     let Some(workbench) = weak_workbench.upgrade() else { return };
                     pause = POLL;
-                    if workbench.live.is_reading() {
+                    if workbench.opened_sources.is_reading() {
                         continue;
                     }
                     is_retried = is_retried || workbench.store.retry_texts().is_ok();
@@ -113,7 +113,7 @@ impl Workbench {
 
     /// Sets aside each source over whose reading a process has ended, whatever ended it: reading it again at every start could
     /// end every start.
-    fn set_aside_what_ended_a_process(&self) -> Result<(), ApiError> {
+    fn set_aside_fatal_sources(&self) -> Result<(), ApiError> {
         for (source, reader) in self.store.readings()? {
             if !Process::of_label(&reader).lives() {
                 tracing::warn!(source, "a process ended while it read this source; it is set aside");
@@ -124,10 +124,10 @@ impl Workbench {
     }
 
     /// Notes that this process ends in good order: what it was reading is no reason for it.
-    pub fn leave(&self) {
-        let left =
+    pub fn note_orderly_end(&self) {
+        let claims =
             self.end_text_claims().and_then(|()| Ok(self.store.end_readings(Process::current().label())?));
-        if let Err(error) = left {
+        if let Err(error) = claims {
             tracing::warn!(%error, "sources that were being read will be set aside");
         }
     }
@@ -147,7 +147,7 @@ impl Workbench {
         let open = self.read_unknown()?;
         for source in &changes.sources {
             if !open.iter().any(|s| s.id == *source) {
-                self.live.forget(*source);
+                self.opened_sources.forget(*source);
             }
         }
         if changes.policy {
@@ -160,17 +160,19 @@ impl Workbench {
     /// Begins to read the open sources that this process has not read yet. Gives all open ones.
     fn read_unknown(&self) -> Result<Vec<Source>, ApiError> {
         let open = self.store.sources()?;
-        for source in open.iter().filter(|source| !source.set_aside && !self.live.knows(source.id)) {
-            self.live.read(source.id);
+        for source in
+            open.iter().filter(|source| !source.set_aside && !self.opened_sources.has_source(source.id))
+        {
+            self.opened_sources.read(source.id);
         }
         Ok(open)
     }
 
     /// Reads a source until nothing changes meanwhile.
-    pub(crate) fn read_in_background(&self, reading: &Reading<'_>) {
+    pub(crate) fn read_in_background(&self, reading: &ReadPermit<'_>) {
         let source = reading.source;
-        let turn = reading.turn();
-        let _turn = model::lock(&turn);
+        let reading_lock = reading.reading_lock();
+        let _held_lock = model::lock(&reading_lock);
         // Watched first, so that no change falls between the reading and the watching.
         self.watch_source(reading);
         while let Some(stop) = reading.stop_flag() {
@@ -193,7 +195,7 @@ impl Workbench {
                 tracing::warn!(%error, source, "it is not noted that the source is no longer being read");
             }
             if outcome.is_ok() {
-                reading.is_read();
+                reading.note_read();
             }
             if let Err(error) = &outcome {
                 tracing::warn!(%error, source, "reading stopped");
@@ -203,9 +205,9 @@ impl Workbench {
             if let Err(error) = self.refresh_summaries() {
                 tracing::warn!(%error, "summaries cannot be made");
             }
-            let again = reading.again();
+            let is_repeated = reading.end_or_repeat();
             self.changes.add([source], []);
-            if !again {
+            if !is_repeated {
                 return;
             }
         }
@@ -218,20 +220,20 @@ impl Workbench {
     }
 
     /// Begins to watch a source, if this process stays and does not watch it yet.
-    fn watch_source(&self, reading: &Reading<'_>) {
-        if !self.live.stays || reading.is_watched() {
+    fn watch_source(&self, reading: &ReadPermit<'_>) {
+        if !self.opened_sources.stays || reading.is_watched() {
             return;
         }
         let source = reading.source;
         let Ok(Some(stored)) = self.store.source(source) else { return };
-        let weak_workbench = self.live.workbench();
+        let weak_workbench = self.opened_sources.workbench();
         let watch = watch::watch(Path::new(&stored.path), Hint::Auto, move || {
             if let Some(workbench) = weak_workbench.upgrade() {
-                workbench.live.read(source);
+                workbench.opened_sources.read(source);
             }
         });
         match watch {
-            Ok(watch) => reading.keep(watch),
+            Ok(watch) => reading.keep_watch(watch),
             Err(error) => tracing::warn!(%error, source, "the source cannot be watched"),
         }
     }

@@ -1,10 +1,10 @@
 //! Importers of others: a program that makes a tidy table of a folder, run only where a user says so.
 //!
-//! `stamina-import-NAME`, found on the `PATH` or in the settings ([`known`]), gets the folder as its only argument and writes
+//! `stamina-import-NAME`, found on the `PATH` or in the settings ([`importer_list`]), gets the folder as its only argument and writes
 //! the table to its standard output. Its exit code says whether the folder is its own. What it writes is kept beside the
 //! library, and read as a table.
 
-mod known;
+mod importer_list;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -22,7 +22,7 @@ use files::Stamp;
 use files::deadline::within_limit;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-pub(crate) use self::known::{listed, program};
+pub(crate) use self::importer_list::{listed, program};
 use crate::Workbench;
 use crate::api::{ApiError, ImporterArgument, ImporterArgumentRequest};
 use crate::sources::open_tree;
@@ -70,11 +70,11 @@ fn end(child: &mut Child, mark: &str) {
     }
     let _ = child.wait();
     for _ in 0..LOOKS {
-        let left = marked(mark);
-        if left.is_empty() {
+        let remaining = marked(mark);
+        if remaining.is_empty() {
             return;
         }
-        for pid in left {
+        for pid in remaining {
             let _ = kill_process(pid, Signal::KILL);
         }
         std::thread::sleep(LOOK);
@@ -368,7 +368,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (out, pid) = (folder.path().join("out"), folder.path().join("pid"));
         let grandchild = format!("setsid sh -c 'echo $$ > {}; exec sleep 600' &", pid.display());
-        let left = || {
+        let remaining_files = || {
             let pid = fs::read_to_string(&pid).unwrap();
             // One that has ended and was not waited for has no command line.
             fs::read(format!("/proc/{}/cmdline", pid.trim())).is_ok_and(|line| !line.is_empty())
@@ -379,13 +379,13 @@ mod tests {
         let error =
             run(&script(folder.path(), &body), folder.path(), &out, Duration::from_secs(2)).unwrap_err();
         assert_eq!(error.message, "The importer takes too long, and was ended");
-        assert!(!left() && begun.elapsed() < DRAINED);
+        assert!(!remaining_files() && begun.elapsed() < DRAINED);
         // Nor where the importer ends well, and the grandchild holds its output open.
         fs::remove_file(&pid).unwrap();
         let body = format!("{grandchild}\n{wait}\necho run");
         run(&script(folder.path(), &body), folder.path(), &out, LONGEST).unwrap();
         assert_eq!(fs::read_to_string(&out).unwrap(), "run\n");
-        assert!(!left());
+        assert!(!remaining_files());
     }
 
     #[test]

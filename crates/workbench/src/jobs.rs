@@ -77,7 +77,7 @@ struct Entry {
 }
 
 impl Entry {
-    fn look(&self) -> Job {
+    fn snapshot(&self) -> Job {
         let mut job = self.job.clone();
         if job.state == JobState::Running {
             job.seconds = self.begun.elapsed().as_secs_f64();
@@ -141,7 +141,7 @@ impl Jobs {
         let spawned = std::thread::Builder::new().name(format!("job {number}")).spawn(move || {
             let result = catch_unwind(AssertUnwindSafe(|| work(&handle)));
             let mut entry = lock(&handle.shared);
-            entry.job = entry.look();
+            entry.job = entry.snapshot();
             entry.job.seconds_left = None;
             entry.job.state = JobState::Done;
             match result {
@@ -173,20 +173,20 @@ impl Jobs {
     }
 
     /// All of them, latest first.
-    pub(crate) fn all(&self) -> Vec<Job> {
-        lock(&self.entries).iter().rev().map(|entry| lock(entry).look()).collect()
+    pub(crate) fn list(&self) -> Vec<Job> {
+        lock(&self.entries).iter().rev().map(|entry| lock(entry).snapshot()).collect()
     }
 
     /// One of them.
     pub(crate) fn get(&self, number: u64) -> Result<Job, ApiError> {
-        self.all().into_iter().find(|job| job.job == number).ok_or_else(|| {
+        self.list().into_iter().find(|job| job.job == number).ok_or_else(|| {
             ApiError::new("job.not_found", format!("There is no job {number}"))
                 .hint("It may have ended long ago")
         })
     }
 
     /// Whether one is at work.
-    pub(crate) fn runs(&self, number: u64) -> bool {
+    pub(crate) fn is_running(&self, number: u64) -> bool {
         self.get(number).is_ok_and(|job| job.state == JobState::Running)
     }
 
@@ -289,7 +289,7 @@ mod tests {
             let number = jobs.start(JobKind::Generation, "x".into(), None, None, |_| Ok(generated()));
             ended(&jobs, number);
         }
-        let all = jobs.all();
+        let all = jobs.list();
         assert_eq!(all.len(), REMEMBERED + 1);
         assert_eq!(all[0].job, 30);
     }

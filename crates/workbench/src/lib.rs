@@ -16,18 +16,18 @@ mod changes;
 mod command_list;
 mod compare;
 mod diagram;
+mod episode_details;
 mod episodes;
 mod export;
 mod failures;
 mod follow;
 mod grader;
 mod importers;
-mod inspect;
 mod jobs;
 mod library;
-mod live;
 mod matrix;
 mod named_attempts;
+mod opened_sources;
 mod packs;
 mod processes_left;
 mod published;
@@ -46,6 +46,7 @@ mod tables;
 mod tasks;
 mod texts;
 mod transcripts;
+mod undeclared_turns;
 mod unrecognized_ends;
 mod views;
 mod withdrawn;
@@ -54,15 +55,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use api::ApiError;
-pub use export::{MadeAgain, ReportFolder, SpecFile, Watch};
+pub use export::{Reexport, ReportFolder, SpecFile, Watch};
 pub use failures::histories;
 /// p values in words, as figures, reports and tables have them.
 pub use figures::{p_number, p_value};
 pub use importers::NOT_MINE;
-pub use live::app_is_running;
+pub use opened_sources::app_is_running;
 pub use sources::{CopiedRun, IngestSummary};
 use store::Store;
 pub use tables::parse_map;
+pub use undeclared_turns::is_about_scores;
 
 /// How a [`Workbench`] is opened.
 #[derive(Debug, Clone, Default)]
@@ -98,7 +100,7 @@ impl Options {
 pub struct Workbench {
     store: Arc<Store>,
     changes: changes::Changes,
-    live: live::Live,
+    opened_sources: opened_sources::OpenedSources,
     jobs: jobs::Jobs,
     samplings: sampler::Samplings,
     runs: runs::Runs,

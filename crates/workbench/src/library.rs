@@ -10,11 +10,11 @@ use store::{EpisodeEntry, JOB_ID, RunEntry, RunId, RunRecord};
 
 use crate::Workbench;
 use crate::api::{
-    Annotate, ApiError, EndCount, FigureDrawing, FigureKind, FigureTheme, GridRow, GridSort, ListRuns,
+    AnnotateRuns, ApiError, EndCount, FigureDrawing, FigureKind, FigureTheme, GridRow, GridSort, ListRuns,
     Nothing, RunDetail, RunFigureRequest, RunGrid, RunGridRequest, RunGroup, RunGrouping, RunPage, RunRef,
-    RunRow, Search, SearchHits, SurvivalTable,
+    RunRow, SearchHits, SearchRequest, SurvivalTable,
 };
-use crate::compare::doubts::{also_in, may_be_copy, withdrawn};
+use crate::compare::doubts::{may_be_copy, shared_trial_doubts, withdrawn};
 use crate::compare::members::joined_names;
 use crate::compare::survival_row;
 use crate::episodes::{
@@ -41,16 +41,16 @@ impl Workbench {
         }
         let labels = self.source_labels()?;
         let ids: Vec<_> = list.rows.iter().map(|(_, entry)| entry.id).collect();
-        let others = self.store.also_in(&ids)?;
+        let others = self.store.runs_sharing_trials(&ids)?;
         let change = self.store.last_change()?;
         let copies = &self.cache.undecided_copies;
         let copies = copies.get(change, &(), || Ok(self.store.undecided_copies(None)?))?;
         let mut undecided = copy_doubts(&ids, &copies);
         let row_of = |(group, entry): (u32, RunEntry)| {
-            let also_in = others.get(&entry.id).map_or_else(Vec::new, |others| also_in(others));
+            let shared = others.get(&entry.id).map_or_else(Vec::new, |others| shared_trial_doubts(others));
             let undecided = undecided.remove(&entry.id);
             let mut row = row(entry, group, &policy, &labels);
-            row.doubts.extend(also_in.into_iter().chain(undecided));
+            row.doubts.extend(shared.into_iter().chain(undecided));
             row
         };
         let rows: Vec<RunRow> = list.rows.into_iter().map(row_of).collect();
@@ -60,7 +60,7 @@ impl Workbench {
                 group.title.clone_from(&row.source_label);
             }
         }
-        self.live.page_given();
+        self.opened_sources.note_first_page();
         Ok(RunPage { rows, groups, total: list.total, facets: list.facets })
     }
 
@@ -98,7 +98,7 @@ impl Workbench {
             record.run.extra.remove(JOB_ID);
         }
         let mut row = row(record.entry, 0, &policy, &self.source_labels()?);
-        row.doubts.extend(also_in(&others).into_iter().chain(undecided));
+        row.doubts.extend(shared_trial_doubts(&others).into_iter().chain(undecided));
         Ok(RunDetail {
             row,
             source_path: record.source_path,
@@ -125,7 +125,7 @@ impl Workbench {
     }
 
     /// Sets tags and notes.
-    pub fn annotate(&self, request: Annotate) -> Result<Nothing, ApiError> {
+    pub fn annotate(&self, request: AnnotateRuns) -> Result<Nothing, ApiError> {
         self.store.annotate(
             &request.runs,
             &request.add_tags,
@@ -200,11 +200,12 @@ impl Workbench {
     }
 
     /// Looks in names, requests and failure messages.
-    pub fn search(&self, request: Search) -> Result<SearchHits, ApiError> {
+    pub fn search(&self, request: SearchRequest) -> Result<SearchHits, ApiError> {
         let limit = if request.limit == 0 { 20 } else { request.limit.min(200) };
         let mut found = self.store.search(&request.text, limit)?;
         for hit in found.hits.iter_mut().filter(|hit| hit.also > 0) {
-            hit.detail = format!("{} · and in {} more places", hit.detail, hit.also);
+            let places = model::counted(hit.also.into(), "more place");
+            hit.detail = format!("{} · and in {places}", hit.detail);
         }
         Ok(found)
     }
@@ -338,20 +339,20 @@ pub(crate) fn row(
 
 /// Where the scale of a group ends: at τ, or sooner where all of it would be crowded into the first half. Of runs of one turn it
 /// is from 0 to 1: pass rates are drawn on it, and their intervals are wider than `most`.
-fn scale(tau: u32, most: Option<f64>) -> f64 {
+fn scale(tau: u32, greatest: Option<f64>) -> f64 {
     const BELOW_ONE: [f64; 3] = [0.1, 0.2, 0.5];
     let tau = f64::from(tau.max(1));
-    match most {
-        Some(most) if tau > 1.0 && most * 2.0 < tau => {
-            let end = BELOW_ONE.into_iter().find(|end| most > 0.0 && most <= *end);
-            end.unwrap_or_else(|| most.ceil().clamp(1.0, tau))
+    match greatest {
+        Some(greatest) if tau > 1.0 && greatest * 2.0 < tau => {
+            let end = BELOW_ONE.into_iter().find(|end| greatest > 0.0 && greatest <= *end);
+            end.unwrap_or_else(|| greatest.ceil().clamp(1.0, tau))
         }
         _ => tau,
     }
 }
 
 fn group(group: store::GroupEntry) -> RunGroup {
-    let tau = group.tau.map_or(0, |(_, most)| most);
+    let tau = group.tau.map_or(0, |(_, greatest)| greatest);
     RunGroup {
         title: group.title.unwrap_or_else(|| "Unknown".to_owned()),
         runs: group.runs,
@@ -369,7 +370,7 @@ mod tests {
     /// Where all means were below a half, their intervals were crowded at the left of a scale of one turn.
     #[test]
     fn a_scale_ends_where_its_values_do_and_at_tau_at_most() {
-        let hundredths = |tau, most| (scale(tau, most) * 100.0).round() as u32;
+        let hundredths = |tau, greatest| (scale(tau, greatest) * 100.0).round() as u32;
         let cases = [
             (9, None, 900),
             (9, Some(8.2), 900),
@@ -385,8 +386,8 @@ mod tests {
             (1, Some(0.1), 100),
             (0, None, 100),
         ];
-        for (tau, most, end) in cases {
-            assert_eq!(hundredths(tau, most), end, "τ = {tau}, {most:?}");
+        for (tau, greatest, end) in cases {
+            assert_eq!(hundredths(tau, greatest), end, "τ = {tau}, {greatest:?}");
         }
     }
 }

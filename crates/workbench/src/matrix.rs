@@ -9,6 +9,7 @@ use analysis::bootstrap::{Resampling, bootstrap_mean};
 use analysis::clusters::InScenario;
 use analysis::matrix::{Margin, MatrixRun, matrix};
 use analysis::pass_rate::pass_rate;
+use analysis::survival::known_horizon;
 use model::by_sentence;
 use store::{RunEntry, RunFilter};
 
@@ -22,13 +23,14 @@ use crate::compare::coverage::by_job;
 use crate::compare::doubts::{self, Number, Part};
 use crate::compare::horizon::{self, OtherCurves, held_down};
 use crate::compare::members::{self, Pool};
-use crate::compare::tests_of::bootstrapped;
+use crate::compare::pair_tests::bootstrapped;
 use crate::compare::{copies, settings};
 use crate::episodes::early_censored;
 use crate::published;
 use crate::rounds;
 use crate::sessions::no_stamina;
 use crate::stamina_for_hosts::stamina_of;
+use crate::undeclared_turns::sentences_about_turns;
 
 /// Stands for an unknown name while lines are sorted, so that it comes last.
 const UNKNOWN: &str = "\u{10ffff}";
@@ -115,6 +117,7 @@ impl Workbench {
             )
             .hint(horizon::hint(known)));
         }
+        let tau = known_horizon(made.tau);
         let not_comparable = settings::not_comparable(&by_job(&pools));
         let columns = made.models.len();
         let all_of_one_turn = members::all_of_one_turn(&pools);
@@ -128,9 +131,9 @@ impl Workbench {
             let stamina = stamina_of(&cell.summary, &trials, || bootstrap_mean(&trials, made.tau, method));
             let pass_rate = of_one_turn.then(|| pass_rate(&trials));
             let early_censored =
-                early_censored(of_cell.iter().flat_map(|pool| pool.episodes()), made.tau, &policy);
+                early_censored(of_cell.iter().flat_map(|pool| pool.episodes()), tau, &policy);
             let number = Number {
-                parts: Part::of_pools(of_cell),
+                parts: Part::from_pools(of_cell),
                 stamina: &stamina,
                 pass_rate: pass_rate.as_ref(),
                 early_censored,
@@ -142,7 +145,7 @@ impl Workbench {
                 early_censored,
                 stamina,
                 pass_rate,
-                scores: rounds::of_runs(cell.runs.iter().flat_map(|i| pools[*i].scored())),
+                scores: rounds::turn_scores(cell.runs.iter().flat_map(|i| pools[*i].scored())),
                 runs: entries().map(|run| run.slug.clone()).collect(),
                 simulated: entries().any(|run| run.simulated),
                 mixed: mixed(&pools, &cell.runs),
@@ -159,7 +162,7 @@ impl Workbench {
         let spread = made.extremes.iter().map(spread).collect();
         let mut answer = Matrix {
             of_one_turn: all_of_one_turn,
-            tau: made.tau,
+            tau,
             shortest: made.shortest.filter(|_| request.tau.is_none()).map(|cells| ShortestCells {
                 runs: cells.runs.iter().map(|run| slugs[*run].to_owned()).collect(),
                 otherwise: cells.otherwise,
@@ -183,6 +186,10 @@ impl Workbench {
             left_out,
         };
         answer.cautions = cautions(&answer, only_simulated);
+        // Beside mean staminas, which it does not concern, it is no star.
+        let has_rounds =
+            |run: &&RunEntry| run.summary.as_ref().is_some_and(|summary| summary.rounds.is_some());
+        answer.cautions.extend(sentences_about_turns(pools.iter().flat_map(Pool::scored).filter(has_rounds)));
         answer.cautions.extend(copied);
         answer.cautions.extend(withdrawn);
         Ok(answer)
@@ -298,11 +305,11 @@ fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
             matrix.left_out.len()
         )),
     }
-    if let Some(shortest) = &matrix.shortest {
+    if let (Some(shortest), Some(tau)) = (&matrix.shortest, matrix.tau) {
         let cells = cells_of(matrix, &shortest.runs);
         let names: Vec<&str> = cells.iter().map(String::as_str).collect();
         cautions.push(held_down(
-            matrix.tau,
+            tau,
             &names,
             "cell",
             &OtherCurves {

@@ -12,9 +12,9 @@ pub(crate) fn named_attempt(episode: &str, turn: u32, attempt: u32, detail: &str
 /// The first of `all` attempts by name: `…; …; and 4 more`.
 pub(crate) fn first_named(first: impl Iterator<Item = String>, all: u32) -> String {
     let mut named: Vec<String> = first.collect();
-    let more = all.saturating_sub(u32::try_from(named.len()).unwrap_or(u32::MAX));
-    if more > 0 {
-        named.push(format!("and {more} more"));
+    let unnamed = all.saturating_sub(u32::try_from(named.len()).unwrap_or(u32::MAX));
+    if unnamed > 0 {
+        named.push(format!("and {unnamed} more"));
     }
     named.join("; ")
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use ingest::discover::discover;
 use scenario::config::{Benchmark, Generation};
 use scenario::pack::{Options, Pack, PackError, Target, generate};
-use scenario::sample::Programmatic;
+use scenario::sample::ProgrammaticSampler;
 use store::Source;
 use validation::validate;
 
@@ -45,7 +45,7 @@ impl Workbench {
     /// The pack at a folder of a source.
     pub(crate) fn pack(&self, source: i64, at: &str) -> Result<Pack, ApiError> {
         let source = self.pack_source(source)?;
-        let tree = self.live.tree(source.id, &source.path)?;
+        let tree = self.opened_sources.tree(source.id, &source.path)?;
         Pack::open_at(tree.fork(), at).map_err(|error| ApiError::from(error).at(source.path))
     }
 
@@ -62,7 +62,7 @@ impl Workbench {
             .into_iter()
             .filter(|source| source.format.split(", ").any(|format| format == name))
         {
-            let places = match self.live.tree(source.id, &source.path) {
+            let places = match self.opened_sources.tree(source.id, &source.path) {
                 Ok(tree) => discover(&tree).map(|found| found.places).unwrap_or_default(),
                 Err(_) => Vec::new(),
             };
@@ -164,7 +164,7 @@ impl Workbench {
         }
         if self
             .jobs
-            .all()
+            .list()
             .iter()
             .any(|job| job.state == JobState::Running && job.place.as_deref() == Some(path.as_str()))
         {
@@ -172,7 +172,7 @@ impl Workbench {
                 .at(path)
                 .hint("Wait for it or stop it"));
         }
-        let weak_workbench = self.live.workbench();
+        let weak_workbench = self.opened_sources.workbench();
         let title = format!("Generate {}", files::file_name(&path));
         let job = self.jobs.start(JobKind::Generation, title, None, Some(path.clone()), move |job| {
             let begun = Instant::now();
@@ -180,7 +180,7 @@ impl Workbench {
             let target = Target::from_path(Path::new(&path));
             let made = generate(
                 &generation,
-                &Programmatic,
+                &ProgrammaticSampler,
                 &target,
                 &Options::default(),
                 &progress,
@@ -237,7 +237,7 @@ impl Workbench {
 
     /// The jobs of this process.
     pub fn list_jobs(&self, _: Nothing) -> Result<JobList, ApiError> {
-        Ok(JobList { jobs: self.jobs.all() })
+        Ok(JobList { jobs: self.jobs.list() })
     }
 
     /// How a job is doing.
@@ -333,7 +333,7 @@ fn pace() -> Option<f64> {
         let folder = std::env::temp_dir().join(format!("stamina-pace-{}", std::process::id()));
         let go_on = AtomicBool::new(false);
         let target = Target::Folder(folder.clone());
-        let made = generate(&config, &Programmatic, &target, &Options::default(), &|_| {}, &go_on);
+        let made = generate(&config, &ProgrammaticSampler, &target, &Options::default(), &|_| {}, &go_on);
         let seconds = begun.elapsed().as_secs_f64();
         // It is small, and lies where the system clears away.
         drop(std::fs::remove_dir_all(&folder));

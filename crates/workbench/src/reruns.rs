@@ -56,7 +56,7 @@ impl Workbench {
             planned.as_deref().is_some_and(|planned| counts_from_one(planned, &record.run.settings));
         if all || request.missing {
             // Which ones are there and not kept, nothing says.
-            let not_kept = record.entry.episodes_not_kept;
+            let not_kept = job::not_kept(&record.entry, &others);
             let names = planned.as_deref().filter(|_| not_kept == 0);
             let present_names: Vec<(&str, &str)> =
                 present.iter().map(|episode| (episode.scenario.as_str(), episode.key.as_str())).collect();
@@ -398,8 +398,8 @@ mod tests {
     #[test]
     // docs/security.md: Pages, terminals and files that others open
     fn names_of_a_folder_forge_no_command_and_no_line_to_be_copied() {
-        let odd = json!({"datasets.0.path": "a", "datasets.0.x: 1\nagents": ["y"]});
-        let (_, yaml) = harbor(1, &["t".to_owned()], &settings(odd));
+        let hostile = json!({"datasets.0.path": "a", "datasets.0.x: 1\nagents": ["y"]});
+        let (_, yaml) = harbor(1, &["t".to_owned()], &settings(hostile));
         assert!(yaml.unwrap().contains("\n  \"x: 1\\nagents\": [\"y\"]\n"));
         let (task, trial) = ("t\n--path evil".to_owned(), Some("t__1\n\n--path evil".to_owned()));
         let trials =

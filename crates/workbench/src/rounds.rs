@@ -1,5 +1,5 @@
 //! Scores of turns that are graded by themselves: dataset score, case score, perfect tasks, and MT@k, SR, Gap and Comp of
-//! EvoCode-Bench's paper. Every page, table and report has them from [`scores`] and [`of_runs`].
+//! EvoCode-Bench's paper. Every page, table and report has them from [`scores`] and [`turn_scores`].
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 use store::{EpisodeEntry, EpisodeId, RunEntry, RunId, RunRecord, Store, Summary};
 
 use crate::api::{ApiError, TurnScores};
-use crate::episodes::{grades_turns, observations, of_one_turn};
+use crate::episodes::{grades_turns, is_single_turn, observations};
 
 mod gap;
 mod single;
@@ -70,7 +70,7 @@ pub(crate) fn scores_of_parts(
     if record.entry.benchmark.plays_steps_alone() && !episodes.is_empty() {
         return Ok(Some(single::scores(store, record, runs, episodes)?));
     }
-    if !grades_turns(record) || episodes.is_empty() || of_one_turn(episodes) {
+    if !grades_turns(record) || episodes.is_empty() || is_single_turn(episodes) {
         return Ok(None);
     }
     let mut by_task: BTreeMap<&str, Vec<&EpisodeEntry>> = BTreeMap::new();
@@ -86,7 +86,7 @@ pub(crate) fn scores_of_parts(
         return Ok(Some(RoundScores { missing, round_by_round, ..RoundScores::default() }));
     }
     if round_by_round {
-        return Ok(Some(of_tries(&tries(store, runs, by_task)?, allowed_tries(&record.run))));
+        return Ok(Some(scores_from_tries(&tries(store, runs, by_task)?, allowed_tries(&record.run))));
     }
     // As the other scores: of what nobody was at risk in they are unknown, not 0.
     if totals.is_empty() && !anyone_at_risk(&observations(episodes, &store.get_policy()?)) {
@@ -112,7 +112,7 @@ pub(crate) fn scores_of_parts(
             TaskRewards { rounds, attempts: trials.iter().map(of_trial).collect() }
         })
         .collect();
-    Ok(Some(of_tasks(tasks, &totals)))
+    Ok(Some(scores_from_tasks(tasks, &totals)))
 }
 
 /// Brings the trials of a task into the order in which they began. Repeats count within a run, so those of parts of one job do not
@@ -160,23 +160,24 @@ fn tries(
 
 /// MT@k and Comp round by round: means within a task, then over tasks. `allowed` = tries that a round might have. What trials
 /// that were cut off leave open is unknown, and how many there are is said.
-fn of_tries(tasks: &[Vec<TaskTries>], allowed: Option<u64>) -> RoundScores {
+fn scores_from_tries(tasks: &[Vec<TaskTries>], allowed: Option<u64>) -> RoundScores {
     let mean = |value_of: &dyn Fn(&[TaskTries]) -> Option<f64>| {
         let known: Option<Vec<f64>> = tasks.iter().map(|trials| value_of(trials)).collect();
         known.filter(|known| !known.is_empty()).map(|known| known.iter().sum::<f64>() / known.len() as f64)
     };
     let made = tasks.iter().flatten().flat_map(|trial| &trial.tries).map(Vec::len).max().unwrap_or(0);
     let allowed = allowed.map(|allowed| usize::try_from(allowed).unwrap_or(usize::MAX));
-    let most = allowed.unwrap_or(made.max(1)).min(MOST_TRIES);
-    let mt_at_k: Vec<f64> = (1..=most).map_while(|k| mean(&|trials| mt_round_by_round(trials, k))).collect();
+    let most_tries = allowed.unwrap_or(made.max(1)).min(MOST_TRIES);
+    let mt_at_k: Vec<f64> =
+        (1..=most_tries).map_while(|k| mean(&|trials| mt_round_by_round(trials, k))).collect();
     let allowed = allowed.unwrap_or(usize::MAX);
     let comp = mean(&|trials| comp_round_by_round(trials, allowed));
     let gap = gap(None, mt_at_k.get(PAPER_K - 1).copied());
     let trials = || tasks.iter().flatten();
-    let open = trials().filter(|trial| !trial.is_decided(most) || !trial.is_decided(allowed)).count();
+    let open = trials().filter(|trial| !trial.is_decided(most_tries) || !trial.is_decided(allowed)).count();
     let mut missing = Vec::new();
-    if open > 0 && (mt_at_k.len() < most || comp.is_none()) {
-        missing.push(cut_off(open, trials().count(), (mt_at_k.len(), most), comp.is_none()));
+    if open > 0 && (mt_at_k.len() < most_tries || comp.is_none()) {
+        missing.push(cut_off(open, trials().count(), (mt_at_k.len(), most_tries), comp.is_none()));
     }
     missing.push(NO_SR.to_owned());
     RoundScores { mt_at_k, round_by_round: true, gap, comp, missing, ..RoundScores::default() }
@@ -186,7 +187,7 @@ fn of_tries(tasks: &[Vec<TaskTries>], allowed: Option<u64>) -> RoundScores {
 fn cut_off(open: usize, trials: usize, known: (usize, usize), no_comp: bool) -> String {
     let mt = match known {
         (0, _) => Some("MT@k".to_owned()),
-        (known, most) if known < most => Some(format!("MT@k for k > {known}")),
+        (known, largest_asked) if known < largest_asked => Some(format!("MT@k for k > {known}")),
         _ => None,
     };
     let comp = no_comp.then(|| "Comp".to_owned());
@@ -217,7 +218,7 @@ fn refusal(episodes: &[EpisodeEntry], totals: &[&TaskTotals], round_by_round: bo
     if undeclared > 0 {
         return Some(format!("the number of rounds is unknown for {undeclared} of {all}"));
     }
-    let unknown = totals.iter().filter(|task| task.turns.is_none() && passed(task) > 0.0).count();
+    let unknown = totals.iter().filter(|task| task.turns.is_none() && passed_turns(task) > 0.0).count();
     (unknown > 0).then(|| {
         format!(
             "the number of rounds is unknown for {} of which only totals are known",
@@ -226,20 +227,20 @@ fn refusal(episodes: &[EpisodeEntry], totals: &[&TaskTotals], round_by_round: bo
     })
 }
 
-fn passed(task: &TaskTotals) -> f64 {
+fn passed_turns(task: &TaskTotals) -> f64 {
     task.passed_turns.unwrap_or(0.0)
 }
 
 /// MT@k and Comp of tasks whose rounds are described, with others of which only totals are known.
-fn of_tasks(mut tasks: Vec<TaskRewards>, totals: &[&TaskTotals]) -> RoundScores {
+fn scores_from_tasks(mut tasks: Vec<TaskRewards>, totals: &[&TaskTotals]) -> RoundScores {
     let described = tasks.iter().filter(|task| task.rounds > 0).count();
     let of_described = comp(&tasks);
-    let most = tasks.iter().map(|task| task.attempts.len()).min().unwrap_or(0).min(MOST_TRIES);
+    let most_tries = tasks.iter().map(|task| task.attempts.len()).min().unwrap_or(0).min(MOST_TRIES);
     // Totals say nothing of several attempts.
-    let most = if totals.is_empty() { most } else { most.min(1) };
+    let most_tries = if totals.is_empty() { most_tries } else { most_tries.min(1) };
     let (mut complete, mut unclear) = (0_u32, 0_u32);
     for task in totals {
-        let (rounds, passed) = (task.turns.unwrap_or(0), passed(task));
+        let (rounds, passed) = (task.turns.unwrap_or(0), passed_turns(task));
         // One attempt with the sum of its rewards: which rounds these are makes no difference to MT@1. A task of which
         // nothing passed counts 0 whatever its length.
         let attempts =
@@ -250,7 +251,7 @@ fn of_tasks(mut tasks: Vec<TaskRewards>, totals: &[&TaskTotals]) -> RoundScores 
         }
         tasks.push(TaskRewards { rounds: rounds.max(1), attempts });
     }
-    let mt_at_k: Vec<f64> = (1..=most).filter_map(|k| mt_at_k(&tasks, k)).collect();
+    let mt_at_k: Vec<f64> = (1..=most_tries).filter_map(|k| mt_at_k(&tasks, k)).collect();
     let mut missing = Vec::new();
     let comp = if unclear > 0 {
         missing.push(format!(
@@ -278,7 +279,7 @@ pub(crate) fn perfect(summary: &Summary) -> Option<u32> {
 }
 
 /// The scores of a run, or the means over several; `None` = they do not apply to all of them.
-pub(crate) fn of_runs<'a>(runs: impl IntoIterator<Item = &'a RunEntry>) -> Option<TurnScores> {
+pub(crate) fn turn_scores<'a>(runs: impl IntoIterator<Item = &'a RunEntry>) -> Option<TurnScores> {
     let each: Vec<(&Summary, &RoundScores)> = (runs.into_iter())
         .map(|run| run.summary.as_ref().and_then(|summary| Some((summary, summary.rounds.as_ref()?))))
         .collect::<Option<_>>()?;
@@ -297,8 +298,8 @@ pub(crate) fn of_runs<'a>(runs: impl IntoIterator<Item = &'a RunEntry>) -> Optio
     };
     let round_by_round = each.iter().all(|(_, rounds)| rounds.round_by_round);
     let is_mixed = !round_by_round && each.iter().any(|(_, rounds)| rounds.round_by_round);
-    let most = each.iter().map(|(_, rounds)| rounds.mt_at_k.len()).min().unwrap_or(0);
-    let most = if is_mixed { 0 } else { most };
+    let most_tries = each.iter().map(|(_, rounds)| rounds.mt_at_k.len()).min().unwrap_or(0);
+    let most_tries = if is_mixed { 0 } else { most_tries };
     let mut missing: Vec<String> = is_mixed.then(|| MIXED.to_owned()).into_iter().collect();
     for sentence in each.iter().flat_map(|(_, rounds)| &rounds.missing) {
         if !missing.contains(sentence) {
@@ -312,7 +313,9 @@ pub(crate) fn of_runs<'a>(runs: impl IntoIterator<Item = &'a RunEntry>) -> Optio
         case_score: of_chains(&|summary| summary.case_score),
         perfect: of_chains(&|summary| perfect(summary).map(f64::from)),
         rounds: RoundScores {
-            mt_at_k: (0..most).filter_map(|k| mean(&|_, rounds| rounds.mt_at_k.get(k).copied())).collect(),
+            mt_at_k: (0..most_tries)
+                .filter_map(|k| mean(&|_, rounds| rounds.mt_at_k.get(k).copied()))
+                .collect(),
             round_by_round,
             alone,
             sr: mean(&|_, rounds| rounds.sr),
@@ -343,7 +346,7 @@ mod tests {
     fn a_task_of_known_totals_counts_in_mt_at_1_and_makes_comp_unknown() {
         let tasks = || vec![task(4, &[1, 2, 4]), task(2, &[])];
         let part = totals(Some(5), Some(3.0));
-        let rounds_of_part = of_tasks(tasks(), &[&part]);
+        let rounds_of_part = scores_from_tasks(tasks(), &[&part]);
         assert_eq!(rounds_of_part.mt_at_k, [45.0]);
         assert_eq!((rounds_of_part.comp, rounds_of_part.sr, rounds_of_part.gap), (None, None, None));
         assert!(
@@ -353,12 +356,12 @@ mod tests {
         );
         // All or nothing passed says of the last round what is needed.
         let (all, none) = (totals(Some(5), Some(5.0)), totals(None, None));
-        let rounds_of_both = of_tasks(tasks(), &[&all, &none]);
+        let rounds_of_both = scores_from_tasks(tasks(), &[&all, &none]);
         assert_eq!((rounds_of_both.mt_at_k, rounds_of_both.comp), (vec![43.75], Some(50.0)));
         let twice = TaskRewards { rounds: 1, attempts: vec![vec![Some(0.0)], vec![Some(1.0)]] };
-        assert_eq!(of_tasks(vec![twice.clone()], &[]).mt_at_k, [0.0, 100.0]);
+        assert_eq!(scores_from_tasks(vec![twice.clone()], &[]).mt_at_k, [0.0, 100.0]);
         assert_eq!(
-            of_tasks(vec![twice], &[&none]).mt_at_k,
+            scores_from_tasks(vec![twice], &[&none]).mt_at_k,
             [0.0],
             "nobody knows a second attempt at the other task"
         );
@@ -375,15 +378,15 @@ mod tests {
             vec![trial(4, &[&[true], &[false, false, true], &[false, false, false]])],
             vec![trial(2, &[&[false, true], &[true]]), trial(2, &[&[false; 3]])],
         ];
-        let rounds_of_tries = of_tries(&tasks, Some(3));
+        let rounds_of_tries = scores_from_tries(&tasks, Some(3));
         // 1/4, 1/4, 2/4 of the first; of the second the means of 0, 1, 1 and 0, 0, 0.
         assert_eq!(rounds_of_tries.mt_at_k, [12.5, 37.5, 50.0]);
         assert_eq!(
             (rounds_of_tries.round_by_round, rounds_of_tries.comp, rounds_of_tries.sr, rounds_of_tries.gap),
             (true, Some(50.0), None, None)
         );
-        assert_eq!(of_tries(&tasks, None).mt_at_k.len(), 3);
+        assert_eq!(scores_from_tries(&tasks, None).mt_at_k.len(), 3);
         // Each first try passed: further ones would have changed nothing.
-        assert_eq!(of_tries(&[vec![trial(1, &[&[true]])]], Some(2)).mt_at_k, [100.0, 100.0]);
+        assert_eq!(scores_from_tries(&[vec![trial(1, &[&[true]])]], Some(2)).mt_at_k, [100.0, 100.0]);
     }
 }

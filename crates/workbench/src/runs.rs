@@ -19,7 +19,7 @@ mod images;
 mod keys;
 mod log;
 mod machine;
-mod planned;
+mod planned_checks;
 mod preflight;
 mod prices;
 mod runtime;

@@ -11,7 +11,7 @@ use std::time::Instant;
 use llm_sampler::{Counts, Endpoint, Journal, LlmSampler, Replay, Settings, Tally};
 use runner::settings::RunSettings;
 use scenario::pack::{self, Pack, Progress, Target};
-use scenario::sample::{Programmatic, Sampler};
+use scenario::sample::{ProgrammaticSampler, Sampler};
 use serde_json::{Value, json};
 use settings::{Generation, MODEL};
 
@@ -21,7 +21,7 @@ use crate::jobs::Outcome;
 
 /// A sampler, and how many scenarios it makes at a time.
 #[expect(missing_debug_implementations, reason = "a sampler has none")]
-pub struct Chosen {
+pub struct ChosenSampler {
     /// It.
     pub sampler: Box<dyn Sampler>,
     /// As many as the machine has processors, unless something else is waited for.
@@ -32,16 +32,16 @@ pub struct Chosen {
     pub tally: Option<Tally>,
 }
 
-impl Chosen {
+impl ChosenSampler {
     /// The one that draws everything from the seed.
     pub fn programmatic() -> Self {
-        Self { sampler: Box::new(Programmatic), threads: None, journal: None, tally: None }
+        Self { sampler: Box::new(ProgrammaticSampler), threads: None, journal: None, tally: None }
     }
 
     /// The one that the settings ask for, for a pack that goes to `out`; `given` are the keys that say where a model is. A
     /// model is not waited for any longer once `stop` is set. What there is to report goes to `report_line`, a line at a
     /// time, and what becomes of the model's answers to `tally`.
-    pub fn by_settings<'a>(
+    pub fn from_settings<'a>(
         generation: &Generation,
         given: impl IntoIterator<Item = (&'a str, &'a Value)>,
         out: &Path,
@@ -62,7 +62,7 @@ impl Chosen {
         let settings = Settings::new(model, given).map_err(unready)?;
         // What was asked for depends on these alone; where the model is reached does not matter.
         let journal_head = json!({ "generator": env!("CARGO_PKG_VERSION"), "generation": generation });
-        let journal = Arc::new(Journal::open(&beside(out), journal_head).map_err(unready)?);
+        let journal = Arc::new(Journal::open(&sampled_pack_path(out), journal_head).map_err(unready)?);
         if journal.known() > 0 {
             report_line(&format!(
                 "continues with the {} answers in {}",
@@ -81,7 +81,7 @@ impl Chosen {
     }
 
     /// The one that a pack was made with, with its answers in the place of a model.
-    pub fn by_answers(pack: Pack) -> Self {
+    pub fn from_answers(pack: Pack) -> Self {
         if !pack.manifest().config.use_llm_sampler {
             return Self::programmatic();
         }
@@ -92,7 +92,7 @@ impl Chosen {
     }
 
     /// What is to be done with the answers now that the pack is written, or is not.
-    pub fn ended(&self, written: bool, report_line: &dyn Fn(&str)) {
+    pub fn finish(&self, written: bool, report_line: &dyn Fn(&str)) {
         let Some(journal) = self.journal.as_ref().filter(|journal| journal.is_begun()) else { return };
         let path = journal.path().display();
         if !written {
@@ -147,11 +147,11 @@ pub fn sample<'a>(
     if Pack::open_path(out).is_ok_and(|pack| pack.manifest().config == *generation) {
         return Ok(());
     }
-    let chosen = Chosen::by_settings(generation, given, out, stop, tally, report_line)?;
+    let chosen = ChosenSampler::from_settings(generation, given, out, stop, tally, report_line)?;
     let options = pack::Options { threads: chosen.threads, ..pack::Options::default() };
     let made =
         pack::generate(generation, &*chosen.sampler, &Target::from_path(out), &options, progress, stop);
-    chosen.ended(made.is_ok(), report_line);
+    chosen.finish(made.is_ok(), report_line);
     made.map(drop).map_err(|error| {
         let mut error = ApiError::from(error).at(out.display().to_string());
         if error.code == "pack.occupied" {
@@ -175,10 +175,10 @@ impl Workbench {
         }
         let out = pack_beside(&settings.output_dir);
         let path = out.display().to_string();
-        let weak_workbench = self.live.workbench();
+        let weak_workbench = self.opened_sources.workbench();
         // Held from the look to the start: two that ask at once get one job.
         let mut samplings = model::lock(&self.samplings);
-        let known = samplings.get(&out).filter(|(job, _)| self.jobs.runs(*job));
+        let known = samplings.get(&out).filter(|(job, _)| self.jobs.is_running(*job));
         match known {
             Some((job, same)) if *same == settings.generation => return Ok(JobRef { job: *job }),
             Some(_) => {
@@ -231,7 +231,7 @@ impl Workbench {
 }
 
 /// The file for the answers of a pack: `pack.answers.jsonl`.
-fn beside(out: &Path) -> PathBuf {
+fn sampled_pack_path(out: &Path) -> PathBuf {
     let mut name = out.file_name().unwrap_or_default().to_owned();
     name.push(".answers.jsonl");
     out.with_file_name(name)

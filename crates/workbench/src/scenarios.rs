@@ -223,7 +223,7 @@ fn pretty(value: &Value) -> Option<String> {
 
 fn case_step(suite: &Suite, step: &Step) -> CaseStep {
     match step {
-        Step::Make(make) => {
+        Step::Record(make) => {
             let builder = suite.builders.iter().find(|builder| builder.entity == make.make);
             let body = builder
                 .and_then(|builder| builder.bodies.get((make.nth as usize).checked_sub(1)?))
@@ -242,7 +242,7 @@ fn case_step(suite: &Suite, step: &Step) -> CaseStep {
                 keep: Some(make.keep.clone()),
             }
         }
-        Step::Send(send) => {
+        Step::Request(send) => {
             let query: Vec<String> =
                 send.query.iter().map(|(name, value)| format!("{name}={value}")).collect();
             CaseStep {

@@ -11,7 +11,9 @@ use model::{
 use store::{RunEntry, RunRecord, SessionEntry};
 
 use crate::Workbench;
-use crate::api::{ApiError, SessionGroup, SessionMean, SessionRow, Sessions, SessionsRequest, StillRunning};
+use crate::api::{
+    ApiError, RunningSessions, SessionGroup, SessionMean, SessionRow, Sessions, SessionsRequest,
+};
 use crate::episodes::run_record;
 use crate::published;
 
@@ -29,11 +31,11 @@ const MOST_STEPS: u32 = 1_000;
 
 /// What a session that does nothing scores.
 pub(crate) fn nothing() -> LcbaPair {
-    LcbaPair::of_metrics(&NOTHING)
+    LcbaPair::from_metrics(&NOTHING)
 }
 
 /// The same in a sentence, which stands wherever these figures do.
-pub(crate) fn nothing_says() -> String {
+pub(crate) fn nothing_sentence() -> String {
     let pair = nothing();
     let short = |value: f64| format!("{value:.3}").trim_start_matches('0').to_owned();
     format!(
@@ -95,7 +97,7 @@ impl Workbench {
             difficulties: grouped(&|figures| figures.difficulty.as_ref()),
             languages: grouped(&|figures| figures.language.as_ref()),
             nothing: (nothing().comprehension, nothing().efficiency),
-            nothing_says: nothing_says(),
+            nothing_says: nothing_sentence(),
             running: running(&counted),
             cautions: (withdrawn_mark(&record.entry).into_iter().chain(missing(&record.entry, &all, &rows)))
                 .chain(cautions(&all, &rows))
@@ -124,8 +126,8 @@ fn marked(rows: &[&SessionRow]) -> Vec<(String, u32, u32)> {
 
 /// The sessions from `offset` on; at most `limit`, where that is not 0.
 fn page(rows: Vec<SessionRow>, offset: u32, limit: u32) -> Vec<SessionRow> {
-    let most = if limit == 0 { usize::MAX } else { limit as usize };
-    rows.into_iter().skip(offset as usize).take(most).collect()
+    let row_limit = if limit == 0 { usize::MAX } else { limit as usize };
+    rows.into_iter().skip(offset as usize).take(row_limit).collect()
 }
 
 fn rows(mut entries: Vec<SessionEntry>) -> Vec<SessionRow> {
@@ -149,7 +151,7 @@ fn rows(mut entries: Vec<SessionEntry>) -> Vec<SessionRow> {
             compat: figures
                 .compat
                 .as_ref()
-                .map(LcbaPair::of_metrics)
+                .map(LcbaPair::from_metrics)
                 .map(|p| (p.comprehension, p.efficiency, p.overall())),
             differs,
             figures,
@@ -191,7 +193,7 @@ fn comparisons(figures: &SessionFigures) -> Vec<Comparison> {
     let own = comprehension
         .zip(efficiency)
         .map(|(comprehension, efficiency)| LcbaPair { comprehension, efficiency }.overall());
-    let computed = compat.as_ref().map(LcbaPair::of_metrics);
+    let computed = compat.as_ref().map(LcbaPair::from_metrics);
     let comprehension = [comprehension, computed.map(|pair| pair.comprehension)];
     let efficiency = [efficiency, computed.map(|pair| pair.efficiency)];
     found.extend([
@@ -257,12 +259,12 @@ fn group(key: String, rows: &[&SessionRow]) -> SessionGroup {
 fn mean(name: &str, values: impl Iterator<Item = Option<f64>>) -> SessionMean {
     let found = mean_over_scenarios(values.flatten());
     // An interval of few scenarios may reach beyond what the value can be.
-    let most = if COUNTS.contains(&name) { f64::INFINITY } else { 1.0 };
+    let maximum = if COUNTS.contains(&name) { f64::INFINITY } else { 1.0 };
     SessionMean {
         name: name.to_owned(),
         mean: found.map(|m| m.mean),
         ci_low: found.and_then(|m| m.ci_low).map(|low| low.max(0.0)),
-        ci_high: found.and_then(|m| m.ci_high).map(|high| high.min(most)),
+        ci_high: found.and_then(|m| m.ci_high).map(|high| high.min(maximum)),
         n: found.map_or(0, |m| m.n),
     }
 }
@@ -312,7 +314,7 @@ fn corrected(rows: &[&SessionRow]) -> Vec<SessionMean> {
 fn turn_limit(figures: &SessionFigures) -> Option<u32> {
     let planned = || {
         let limit = TURN_LIMITS.iter().find(|(name, _)| figures.difficulty.as_deref() == Some(*name));
-        limit.map(|(_, most)| *most)
+        limit.map(|(_, turns)| *turns)
     };
     figures.max_turns.or_else(planned)
 }
@@ -320,7 +322,7 @@ fn turn_limit(figures: &SessionFigures) -> Option<u32> {
 /// Whether a session ended by itself. The program calls a session `completed` that used up its turns. What a limit of time or the
 /// endpoint ended did not end by itself; of one that still runs, or whose record is cut off, the end is unknown.
 fn ended_by_itself(figures: &SessionFigures) -> bool {
-    let used_up = || figures.turns.zip(turn_limit(figures)).is_some_and(|(turns, most)| turns >= most);
+    let used_up = || figures.turns.zip(turn_limit(figures)).is_some_and(|(turns, limit)| turns >= limit);
     match figures.status.as_deref() {
         Some("failed") => true,
         Some("completed") => !used_up(),
@@ -329,7 +331,7 @@ fn ended_by_itself(figures: &SessionFigures) -> bool {
 }
 
 /// Lengths of sessions, as their program counts turns.
-fn running(rows: &[&SessionRow]) -> Vec<StillRunning> {
+fn running(rows: &[&SessionRow]) -> Vec<RunningSessions> {
     let lengths: Vec<Observation> = rows
         .iter()
         .filter_map(|row| {
@@ -348,7 +350,7 @@ fn running(rows: &[&SessionRow]) -> Vec<StillRunning> {
     let points = kaplan_meier(&lengths, last);
     points
         .into_iter()
-        .map(|point| StillRunning { step: point.turn, share: point.survival, at_risk: point.at_risk })
+        .map(|point| RunningSessions { step: point.turn, share: point.survival, at_risk: point.at_risk })
         .collect()
 }
 
@@ -397,12 +399,12 @@ fn cautions(all: &SessionGroup, rows: &[SessionRow]) -> Vec<String> {
     let (turns, answered) = all.answered;
     let not_recorded = all.turns.saturating_sub(turns);
     if answered < turns {
-        let more = match not_recorded {
+        let mean_note = match not_recorded {
             0 => String::new(),
             n => format!(" Of {} nothing says it: no conversation is recorded.", counted(n.into(), "turn")),
         };
         cautions.push(format!(
-            "{answered} of {turns} turns got an answer of the model; the others count as turns.{more}"
+            "{answered} of {turns} turns got an answer of the model; the others count as turns.{mean_note}"
         ));
     }
     if all.differ > 0 {

@@ -76,8 +76,8 @@ mod tests {
         let paths: Vec<String> = (0..13).map(|n| format!("/world/case-{n}/input")).collect();
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
         assert_eq!(labels_of(&paths)[12], "case-12/input");
-        let odd = ["/x/r/input", "/q/x/m/n/input", "/p/y/m/n/input", "/r/input"];
-        let labels: HashSet<String> = labels_of(&odd).into_iter().collect();
-        assert_eq!(labels.len(), odd.len(), "{labels:?}");
+        let similar_paths = ["/x/r/input", "/q/x/m/n/input", "/p/y/m/n/input", "/r/input"];
+        let labels: HashSet<String> = labels_of(&similar_paths).into_iter().collect();
+        assert_eq!(labels.len(), similar_paths.len(), "{labels:?}");
     }
 }

@@ -18,7 +18,7 @@ use store::{RunFilter, RunId, Source, Store, WarningFilter};
 use self::open::{found_formats, name_of, no_rows, no_zip, not_read, not_recognized, with_left_out};
 pub(crate) use self::open::{is_there, open_tree};
 use crate::api::{
-    ApiError, AppState, Changes, FoundThing, ImportReport, ImportReportRequest, Nothing, OpenSource,
+    ApiError, AppState, Changes, FoundItem, ImportReport, ImportReportRequest, Nothing, OpenSource,
     OpenWithImporter, RecentSource, SourceInfo, SourceRef, WaitForChanges,
 };
 use crate::importers::{listed, open_imported, program};
@@ -50,7 +50,7 @@ pub struct IngestSummary {
     /// Parts that had not changed and were not read again.
     pub unchanged: u32,
     /// What was found, by format.
-    pub found: Vec<FoundThing>,
+    pub found: Vec<FoundItem>,
     /// Every warning.
     pub warnings: Vec<Warning>,
     /// How many entries there are by severity, also those that are not listed.
@@ -65,7 +65,7 @@ pub struct CopiedRun {
     /// Its id.
     pub run: String,
     /// Ids of the other runs with how many trials, the most first.
-    pub also_in: Vec<(String, u32)>,
+    pub other_runs: Vec<(String, u32)>,
 }
 
 impl From<store::StoreError> for ApiError {
@@ -108,7 +108,7 @@ impl Workbench {
         let workbench = Arc::new_cyclic(|weak_workbench| Self {
             store,
             changes: crate::changes::Changes::default(),
-            live: crate::live::Live::new(&options, &db, weak_workbench.clone()),
+            opened_sources: crate::opened_sources::OpenedSources::new(&options, &db, weak_workbench.clone()),
             jobs: crate::jobs::Jobs::default(),
             samplings: crate::sampler::Samplings::default(),
             runs: crate::runs::Runs::new(&db),
@@ -123,7 +123,7 @@ impl Workbench {
             {
                 workbench.register(sample)?;
             }
-            workbench.come_alive()?;
+            workbench.start_background_work()?;
             workbench.follow_runs()?;
         }
         Ok(workbench)
@@ -132,6 +132,8 @@ impl Workbench {
     /// Version, sources, counts.
     pub fn app_state(&self, _: Nothing) -> Result<AppState, ApiError> {
         let change = self.changes.last();
+        // Summaries say which runs have a number that is less sure than it looks.
+        self.refresh_summaries()?;
         let counts = self.store.library_counts()?;
         let sources = self.store.sources()?;
         let labels = source_labels(sources.iter().map(named));
@@ -175,7 +177,7 @@ impl Workbench {
     }
 
     fn info_labeled(&self, source: Source, labels: &HashMap<i64, String>) -> SourceInfo {
-        let (status, progress, watch) = self.live.state(&source);
+        let (status, progress, watch) = self.opened_sources.state(&source);
         SourceInfo {
             id: source.id,
             label: labels.get(&source.id).unwrap_or(&source.name).clone(),
@@ -204,7 +206,7 @@ impl Workbench {
     /// Opens a folder or zip; reading goes on in the background.
     pub fn open_source(&self, request: OpenSource) -> Result<SourceInfo, ApiError> {
         let id = self.register(Path::new(&request.path))?;
-        self.live.read(id);
+        self.opened_sources.read(id);
         self.info(self.source(id)?)
     }
 
@@ -213,7 +215,7 @@ impl Workbench {
     pub fn open_with_importer(&self, request: OpenWithImporter) -> Result<SourceInfo, ApiError> {
         let program = listed(&request.importer)?;
         let id = self.register_with(Path::new(&request.path), &program, &request.columns)?;
-        self.live.read(id);
+        self.opened_sources.read(id);
         self.info(self.source(id)?)
     }
 
@@ -347,10 +349,10 @@ impl Workbench {
         let of_source = RunFilter { sources: vec![source], ..RunFilter::default() };
         let runs = self.store.list_runs(&of_source)?.rows;
         let ids: Vec<RunId> = runs.iter().map(|(_, run)| run.id).collect();
-        let mut others = self.store.also_in(&ids)?;
+        let mut others = self.store.runs_sharing_trials(&ids)?;
         let mut copies: Vec<CopiedRun> = runs
             .into_iter()
-            .filter_map(|(_, run)| Some(CopiedRun { also_in: others.remove(&run.id)?, run: run.slug }))
+            .filter_map(|(_, run)| Some(CopiedRun { other_runs: others.remove(&run.id)?, run: run.slug }))
             .collect();
         copies.sort_by(|a, b| a.run.cmp(&b.run));
         Ok(copies)
@@ -375,7 +377,7 @@ impl Workbench {
     /// Takes a source out of the library; the folder itself is never touched.
     pub fn close_source(&self, request: SourceRef) -> Result<Nothing, ApiError> {
         self.source(request.source)?;
-        self.live.forget(request.source);
+        self.opened_sources.forget(request.source);
         self.store.remove_source(request.source)?;
         self.changes.add([request.source], []);
         Ok(Nothing {})
@@ -394,20 +396,20 @@ impl Workbench {
     /// Takes back `close_source`.
     pub fn restore_source(&self, request: SourceRef) -> Result<SourceInfo, ApiError> {
         self.store.restore_source(request.source)?;
-        self.live.read(request.source);
+        self.opened_sources.read(request.source);
         self.info(self.source(request.source)?)
     }
 
     /// Looks for changes in a source now.
     pub fn rescan_source(&self, request: SourceRef) -> Result<SourceInfo, ApiError> {
         let source = self.source(request.source)?;
-        self.live.read(request.source);
+        self.opened_sources.read(request.source);
         self.info(source)
     }
 
     /// Stops reading a source; what was read stays.
     pub fn stop_reading(&self, request: SourceRef) -> Result<Nothing, ApiError> {
-        self.live.stop(request.source);
+        self.opened_sources.stop(request.source);
         Ok(Nothing {})
     }
 

@@ -15,11 +15,12 @@ use crate::Workbench;
 use crate::api::{ApiError, Stamina};
 use crate::compare::doubts::{Number, Part};
 use crate::episodes::{
-    early_censored, episode_noun, in_scenarios, observations, of_one_turn, planned_turns, scores,
+    early_censored, episode_noun, in_scenarios, is_single_turn, observations, planned_turns, scores,
 };
 use crate::processes_left::doubts_about_processes;
 use crate::rounds;
 use crate::stamina_for_hosts::stamina_of;
+use crate::undeclared_turns::doubt_about_turns;
 
 impl Workbench {
     /// Computes the summaries that are missing or older than the episodes or the policy.
@@ -36,6 +37,8 @@ impl Workbench {
             let rounds = rounds::scores(&self.store, &record, &episodes)?;
             let withdrawn = withdrawn_scenarios(&self.store, &record)?;
             let mut summary = Summary { rounds, ..summarize(&record, &episodes, &withdrawn, &policy) };
+            let about_turns = doubt_about_turns(&self.store, &[record.entry.id], &summary)?;
+            summary.doubts.extend(about_turns);
             summary.doubts.extend(doubts_about_processes(&self.store, &record)?);
             self.store.put_summary(stale_run, &summary)?;
         }
@@ -46,7 +49,7 @@ impl Workbench {
 /// Mean stamina of a run with the interval that fits its episodes.
 fn mean_of(stamina: &StaminaSummary, trials: &[InScenario]) -> Stamina {
     let tau = stamina.restricted_mean.tau;
-    stamina_of(stamina, trials, || bootstrap_mean(trials, tau, Resampling::default()))
+    stamina_of(stamina, trials, || bootstrap_mean(trials, tau?, Resampling::default()))
 }
 
 /// What a figure of a run says of its mean, with that interval.
@@ -108,7 +111,7 @@ fn summarize(
 
 /// Whether a run plays one turn. Tasks that the source only counts are of no known length.
 fn is_of_one_turn(record: &RunRecord, episodes: &[EpisodeEntry]) -> bool {
-    record.run.reported.totals_only.is_empty() && of_one_turn(episodes)
+    record.run.reported.totals_only.is_empty() && is_single_turn(episodes)
 }
 
 /// The scenarios of the withdrawn episodes of a run of which some tasks are only counted.

@@ -9,7 +9,7 @@ use store::{EpisodeEntry, EpisodeTurns};
 
 use crate::Workbench;
 use crate::api::{
-    ApiError, MeanOf, TaskCell, TaskColumn, TaskCounts, TaskGrid, TaskMode, TaskRow, TasksRequest,
+    ApiError, KnownMean, TaskCell, TaskColumn, TaskCounts, TaskGrid, TaskMode, TaskRow, TasksRequest,
 };
 use crate::compare::members::{self, Pool, PooledRun, Scenario};
 
@@ -54,9 +54,9 @@ fn cell(trials: &[Trial]) -> Option<TaskCell> {
         trials: sum.trials,
         passed: sum.passed,
         unscored: sum.unscored,
-        seconds: MeanOf::from_values(trials.iter().map(|trial| trial.seconds)),
-        tokens: MeanOf::from_values(trials.iter().map(|trial| trial.tokens)),
-        cost_usd: MeanOf::from_values(trials.iter().map(|trial| trial.cost_usd)),
+        seconds: KnownMean::from_values(trials.iter().map(|trial| trial.seconds)),
+        tokens: KnownMean::from_values(trials.iter().map(|trial| trial.tokens)),
+        cost_usd: KnownMean::from_values(trials.iter().map(|trial| trial.cost_usd)),
     })
 }
 
@@ -148,9 +148,9 @@ fn grid(
                 pass_rate: pass_rate(&pool.in_scenarios(policy)),
                 solved: cells().filter(|cell| solved(cell)).count() as u32,
                 only: rows.iter().filter(|row| row.only == Some(place as u32)).count() as u32,
-                seconds: MeanOf::from_values(cells().map(|cell| cell.seconds.mean)),
-                tokens: MeanOf::from_values(cells().map(|cell| cell.tokens.mean)),
-                cost_usd: MeanOf::from_values(cells().map(|cell| cell.cost_usd.mean)),
+                seconds: KnownMean::from_values(cells().map(|cell| cell.seconds.mean)),
+                tokens: KnownMean::from_values(cells().map(|cell| cell.tokens.mean)),
+                cost_usd: KnownMean::from_values(cells().map(|cell| cell.cost_usd.mean)),
             }
         })
         .collect();
@@ -166,7 +166,7 @@ impl Workbench {
         }
         let policy = self.store.get_policy()?;
         let pools = members::resolve_only(&self.store, &request.members, &request.only)?;
-        let more_turns = |pool: &&Pool| !pool.of_one_turn() && !pool.of_unknown_turns();
+        let more_turns = |pool: &&Pool| !pool.is_single_turn() && !pool.has_unknown_turns();
         if let Some(pool) = pools.iter().find(more_turns) {
             return Err(ApiError::new(
                 "tasks.more_turns",

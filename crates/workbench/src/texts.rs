@@ -14,8 +14,8 @@ use model::{Artifact, ArtifactKind, Step, counted, strip_ansi};
 use store::{TextCandidate, TextOwner};
 
 use crate::Workbench;
-use crate::api::{ApiError, Search, TextHit, TextHits, TextKind};
-use crate::inspect::{FoundEpisode, artifact_text, log, name_of};
+use crate::api::{ApiError, SearchRequest, TextHit, TextHits, TextKind};
+use crate::episode_details::{FoundEpisode, artifact_text, log, name_of};
 use crate::sources::is_there;
 
 pub(crate) use self::index::Texts;
@@ -162,7 +162,7 @@ fn read_log(
 
 impl Workbench {
     /// Looks in transcripts and logs, as long as a page waits.
-    pub fn search_texts(&self, request: Search) -> Result<TextHits, ApiError> {
+    pub fn search_texts(&self, request: SearchRequest) -> Result<TextHits, ApiError> {
         let limit = if request.limit == 0 { 20 } else { request.limit.min(200) };
         self.find_in_texts(&request.text, limit as usize, Some(PATIENCE))
     }
@@ -174,34 +174,38 @@ impl Workbench {
         limit: usize,
         patience: Option<Duration>,
     ) -> Result<TextHits, ApiError> {
-        let mut looking = Looking {
+        let mut text_search = TextSearch {
             wanted: SearchedWords::new(text),
             until: patience.map(|patience| Instant::now() + patience),
-            looked_at: HashSet::new(),
+            searched_files: HashSet::new(),
         };
         let mut hits = Vec::new();
         let mut after = None;
-        let mut more = false;
+        let mut has_more = false;
         'candidates: loop {
             let candidates = self.store.find_texts(text, after, CANDIDATES)?;
             let Some(last) = candidates.last() else { break };
             after = Some(last.position);
             for candidate in &candidates {
-                if hits.len() >= limit || looking.is_over() {
-                    more = true;
+                if hits.len() >= limit || text_search.is_over() {
+                    has_more = true;
                     break 'candidates;
                 }
-                hits.extend(self.places_in(candidate, &mut looking)?);
+                hits.extend(self.places_in(candidate, &mut text_search)?);
             }
         }
-        let more = more || hits.len() > limit || looking.is_over();
+        let has_more = has_more || hits.len() > limit || text_search.is_over();
         hits.truncate(limit);
         let known = self.store.texts_known()?;
-        Ok(TextHits { hits, complete: known.complete, in_part: known.in_part, more })
+        Ok(TextHits { hits, complete: known.complete, in_part: known.in_part, has_more })
     }
 
     /// The place of the words in each file of a candidate. A file that cannot be read any more has none.
-    fn places_in(&self, candidate: &TextCandidate, looking: &mut Looking) -> Result<Vec<TextHit>, ApiError> {
+    fn places_in(
+        &self,
+        candidate: &TextCandidate,
+        text_search: &mut TextSearch,
+    ) -> Result<Vec<TextHit>, ApiError> {
         let Ok(found) = self.find(&candidate.run, &candidate.episode) else { return Ok(Vec::new()) };
         if !is_there(Path::new(&found.run.source_path)) {
             return Ok(Vec::new());
@@ -228,24 +232,24 @@ impl Workbench {
         let mut hits = Vec::new();
         if let (Some(turn), Some(attempt)) = (turn, attempt)
             && artifacts.iter().any(|artifact| artifact.kind == ArtifactKind::Transcript)
-            && let Some(place) = self.step_with(&found, (turn, attempt), &looking.wanted)
+            && let Some(place) = self.step_with(&found, (turn, attempt), &text_search.wanted)
         {
             let words = format!("transcript, step {}", place.number);
-            let place_hit = hit(TextKind::Transcript, words, looking.wanted.snippet(&place.text));
+            let place_hit = hit(TextKind::Transcript, words, text_search.wanted.snippet(&place.text));
             hits.push(TextHit { step: Some(place.number), ..place_hit });
         }
         for artifact in artifacts.iter().filter(|artifact| is_log(artifact.kind)) {
-            if looking.is_over() {
+            if text_search.is_over() {
                 break;
             }
             // Many episodes may name one log.
-            if !looking.looked_at.insert((found.run.entry.source, name_of(artifact))) {
+            if !text_search.searched_files.insert((found.run.entry.source, name_of(artifact))) {
                 continue;
             }
-            let Some(place) = line_with(&tree, artifact, looking) else { continue };
+            let Some(place) = line_with(&tree, artifact, text_search) else { continue };
             let label = log(None, artifact).label;
             let words = format!("{label}, line {}", place.number);
-            let place_hit = hit(TextKind::Log, words, looking.wanted.snippet(&place.text));
+            let place_hit = hit(TextKind::Log, words, text_search.wanted.snippet(&place.text));
             hits.push(TextHit { log: Some(name_of(artifact)), line: Some(place.number), ..place_hit });
         }
         Ok(hits)
@@ -319,41 +323,41 @@ impl Workbench {
         }
         let limit = limit as usize;
         let texts = self.find_in_texts(text, limit, None)?;
-        let more = texts.more || hits.len() + texts.hits.len() > limit;
+        let has_more = texts.has_more || hits.len() + texts.hits.len() > limit;
         // Neither kind crowds out the other.
         let kept = limit.saturating_sub(texts.hits.len()).max(limit / 2);
         hits.truncate(kept);
         hits.extend(texts.hits);
         hits.truncate(limit);
-        Ok(TextHits { hits, complete: known.complete && texts.complete, in_part: texts.in_part, more })
+        Ok(TextHits { hits, complete: known.complete && texts.complete, in_part: texts.in_part, has_more })
     }
 }
 
 /// A search in texts.
-struct Looking {
+struct TextSearch {
     wanted: SearchedWords,
     /// When whoever waits has waited long enough.
     until: Option<Instant>,
     /// Logs that were looked at: source and name.
-    looked_at: HashSet<(i64, String)>,
+    searched_files: HashSet<(i64, String)>,
 }
 
-impl Looking {
+impl TextSearch {
     fn is_over(&self) -> bool {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 }
 
 /// The line of a log that holds the most of the words.
-fn line_with(tree: &Tree, artifact: &Artifact, looking: &Looking) -> Option<Place> {
-    let wanted = &looking.wanted;
+fn line_with(tree: &Tree, artifact: &Artifact, text_search: &TextSearch) -> Option<Place> {
+    let wanted = &text_search.wanted;
     let mut so_far = (0, None);
     let mut pieces = 0_u32;
     let read = read_log(tree, artifact, |number, line| {
         wanted.best(std::iter::once((number, line)), &mut so_far);
         pieces += 1;
         so_far.1.as_ref().is_some_and(|place: &Place| place.words as usize == wanted.0.len())
-            || pieces.is_multiple_of(64) && looking.is_over()
+            || pieces.is_multiple_of(64) && text_search.is_over()
     });
     read.ok()?;
     wanted.place(so_far)
@@ -386,8 +390,8 @@ mod tests {
         (folder, tree, Artifact::new(ArtifactKind::AgentLog, "a.log"))
     }
 
-    fn looking(text: &str, until: Option<Instant>) -> Looking {
-        Looking { wanted: SearchedWords::new(text), until, looked_at: HashSet::new() }
+    fn text_search(text: &str, until: Option<Instant>) -> TextSearch {
+        TextSearch { wanted: SearchedWords::new(text), until, searched_files: HashSet::new() }
     }
 
     #[test]
@@ -417,9 +421,9 @@ mod tests {
         })
         .expect("read");
         assert!(longest <= PIECE_BYTES);
-        let place = line_with(&tree, &artifact, &looking("begin end", None)).expect("both are in line 2");
+        let place = line_with(&tree, &artifact, &text_search("begin end", None)).expect("both are in line 2");
         assert_eq!((place.number, place.words), (2, 1));
-        let place = line_with(&tree, &artifact, &looking("last", None)).expect("found");
+        let place = line_with(&tree, &artifact, &text_search("last", None)).expect("found");
         assert_eq!((place.number, place.text.as_str()), (3, "last line"));
     }
 
@@ -432,7 +436,7 @@ mod tests {
         for (until, line) in
             [(None, Some(1001)), (now.checked_add(Duration::from_mins(1)), Some(1001)), (Some(now), None)]
         {
-            let place = line_with(&tree, &artifact, &looking("zwiebelkuchen", until));
+            let place = line_with(&tree, &artifact, &text_search("zwiebelkuchen", until));
             assert_eq!(place.map(|place| place.number), line);
         }
     }

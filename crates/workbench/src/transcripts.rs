@@ -7,7 +7,7 @@ use model::{Artifact, ArtifactKind, Step, StepKind, Transcript, counted};
 
 use crate::Workbench;
 use crate::api::{ApiError, AttemptRef};
-use crate::inspect::{FoundEpisode, unreadable};
+use crate::episode_details::{FoundEpisode, unreadable};
 
 /// Most steps of an attempt with several files.
 const MOST_STEPS: usize = 20_000;
@@ -108,8 +108,8 @@ impl JoinedTranscript {
 
     /// Whether a file of so many bytes is read.
     fn has_room(&self, bytes: u64) -> bool {
-        let left = self.most.1.saturating_sub(self.bytes) as u64;
-        self.transcript.steps.len() < self.most.0 && left > 0 && bytes <= left
+        let remaining = self.most.1.saturating_sub(self.bytes) as u64;
+        self.transcript.steps.len() < self.most.0 && remaining > 0 && bytes <= remaining
     }
 
     /// Adds the steps of a further file, as far as there is room. From the first one that has none on all are left out.
@@ -268,15 +268,15 @@ mod tests {
 
     #[test]
     fn only_a_session_that_goes_on_leaves_earlier_steps_out() {
-        let left = |steps: &[&str], earlier: &[&str], before| {
+        let without_earlier = |steps: &[&str], earlier: &[&str], before| {
             let mut steps = steps_of(steps);
             leave_out(&mut steps, &steps_of(earlier), before);
             steps
         };
-        let goes_on = left(&["a", "b", "c"], &["a", "b"], (1, 1));
-        assert_eq!(texts(&goes_on), ["Earlier in this session, not shown: 2 steps of turn 1", "c"]);
+        let continued = without_earlier(&["a", "b", "c"], &["a", "b"], (1, 1));
+        assert_eq!(texts(&continued), ["Earlier in this session, not shown: 2 steps of turn 1", "c"]);
         // A line of the new part may stand before what is repeated, and between.
-        let mixed = left(&["new", "a", "x", "b"], &["a", "b"], (2, 3));
+        let mixed = without_earlier(&["new", "a", "x", "b"], &["a", "b"], (2, 3));
         assert_eq!(
             texts(&mixed),
             ["new", "Earlier in this session, not shown: 2 steps of turn 2, attempt 3, or before", "x"]
@@ -287,7 +287,7 @@ mod tests {
             (&["b", "a", "c"], &["a", "b"]),
             (&["a"], &[]),
         ] {
-            assert_eq!(texts(&left(steps, earlier, (1, 1))), steps, "{earlier:?}");
+            assert_eq!(texts(&without_earlier(steps, earlier, (1, 1))), steps, "{earlier:?}");
         }
     }
 }

@@ -4,7 +4,7 @@ use model::{counted, is_missing_value};
 use store::{EpisodeEntry, RunRecord};
 
 use crate::Workbench;
-use crate::api::{ApiError, Nothing, Withdraw};
+use crate::api::{ApiError, Nothing, WithdrawRuns};
 use crate::episodes::{episode_noun, run_record};
 
 /// So many withdrawn episodes are named with their reasons; more are counted.
@@ -14,7 +14,7 @@ impl Workbench {
     /// Withdraws runs, or episodes of one, for a reason, or takes that back.
     ///
     /// Errors: `withdraw.no_reason`, `withdraw.one_run`, `run.not_found`, `episode.not_found`.
-    pub fn withdraw(&self, request: Withdraw) -> Result<Nothing, ApiError> {
+    pub fn withdraw(&self, request: WithdrawRuns) -> Result<Nothing, ApiError> {
         let reason = request.reason.as_deref().map(str::trim);
         // In a table such a word says that there is no reason.
         if reason.is_some_and(|reason| reason.is_empty() || is_missing_value(reason)) {
@@ -108,10 +108,10 @@ impl Workbench {
                 format!("{} ({})", episode.slug, reason.trim_end_matches('.'))
             })
             .collect();
-        let more = if all.len() > NAMED { ", …" } else { "" };
+        let ellipsis = if all.len() > NAMED { ", …" } else { "" };
         let rate = record.entry.summary.as_ref().and_then(|summary| summary.pass_rate.as_ref());
         Ok(Some(format!(
-            "{} {verb} withdrawn and in no number, though {clause} shown: {}{more}.",
+            "{} {verb} withdrawn and in no number, though {clause} shown: {}{ellipsis}.",
             counted(all.len() as u64, episode_noun(rate.is_some())),
             named.join(", ")
         )))

@@ -24,8 +24,8 @@ const WORDS: [(&str, &str); 11] = [
 ];
 
 /// What stands before the fields of `FormSettings`.
-const BEFORE_FIELDS: &str = r#"//! The settings of a run as the form has them, written by `cargo test -p workbench --test bindings`. Do not edit it by hand: a field
-//! is a row in `crates/settings/src/declarations`.
+const BEFORE_FIELDS: &str = r#"//! The settings of a run as the form has them, written by `cargo nextest run --workspace --test bindings`. Do not edit it by hand: a
+//! field is a row in `crates/settings/src/declarations`.
 
 #![allow(clippy::doc_markdown, rustdoc::bare_urls, reason = "sentences that the form shows")]
 

@@ -8,11 +8,11 @@ use base64::engine::general_purpose::STANDARD;
 use model::{CensoringPolicy, EndReason, Ending};
 use workbench::Watch;
 use workbench::api::{
-    Annotate, AttemptOf, Bands, CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort,
-    ExportFormat, ExportOf, ExportRequest, FailureCasesRequest, FailuresRequest, FigureOf, GridSort, JobRef,
-    JobState, ListRuns, MatrixRequest, Member, Nothing, Pairs, RetriesRequest, RunGridRequest, RunRef,
-    RunRow, ScenarioSuiteRequest, ScenarioTurnRef, SetPolicy, TableOf, TasksRequest, TurnRef, ValidatePack,
-    WarningsOf, Withdraw,
+    AnnotateRuns, AttemptChoice, Bands, CompareRequest, DisagreementMode, DisagreementRequest,
+    DisagreementSort, ExportFormat, ExportRequest, ExportSubject, FailureCasesRequest, FailuresRequest,
+    FigureSubject, GridSort, JobRef, JobState, ListRuns, MatrixRequest, Member, Nothing, Pairs,
+    RetriesRequest, RunGridRequest, RunRef, RunRow, ScenarioSuiteRequest, ScenarioTurnRef, SetPolicy,
+    TableSubject, TasksRequest, TurnRef, ValidatePack, WarningSelection, WithdrawRuns,
 };
 
 use crate::library::{Library, members, repository};
@@ -22,57 +22,59 @@ const TWO: [&str; 2] = ["staminabench.own", "staminabench.nested_folders"];
 const POLICY: &str = "censoring policy custom (budget: failure)";
 
 /// The number of a kind, and what is said of it. A new kind does not compile until it has both.
-fn expected_notes(table: &TableOf) -> (usize, &'static [&'static str]) {
+fn expected_notes(table: &TableSubject) -> (usize, &'static [&'static str]) {
     const COUNTED: &str = "mini_swe and openhands: each n = 2, ";
     const SUMMED: &str = "2 runs: n = 4, ";
     const ONE_TURN: &str = ": each n = 2 scored trials of 2 tasks, 1 passed, 1 failed";
     match table {
-        TableOf::Runs { .. } => (0, &[POLICY, SUMMED, "Greenwood 95 % CI", "τ = "]),
-        TableOf::Spent { .. } => (1, &[POLICY, COUNTED, "Cost of all episodes ÷ episodes"]),
-        TableOf::Pairs { .. } => (2, &[POLICY, COUNTED, "unpaired", "log-rank", "τ = "]),
-        TableOf::Sensitivity { .. } => (3, &[POLICY, SUMMED, "Greenwood 95 % CI", "τ = "]),
-        TableOf::Settings { .. } => (4, &["Settings as the sources of the runs state them"]),
-        TableOf::Survival { .. } => (5, &[POLICY, COUNTED, "log-log 95 % CI"]),
-        TableOf::Disagreements { .. } => (6, &[POLICY, COUNTED]),
-        TableOf::Matrix { .. } => (7, &[POLICY, "4 cells: n = 7, ", "Greenwood 95 % CI", "τ = "]),
-        TableOf::Spread { .. } => (8, &[POLICY, "4 cells: n = 7, ", "bootstrap", "τ = "]),
-        TableOf::Published { .. } => (9, &["What others published of", "as their sources state it"]),
-        TableOf::Retries { .. } => (10, &[POLICY, "with the most retries: each n = 2", "Greenwood 95 % CI"]),
-        TableOf::Gains { .. } => (11, &[POLICY, "with the most retries: each n = 2", "bootstrap"]),
-        TableOf::Failures { .. } => (12, &[POLICY, COUNTED, "Wilson's 95 % CI", "rules"]),
-        TableOf::Cases { .. } => (13, &[POLICY, COUNTED, "rules"]),
-        TableOf::Origins { .. } => (14, &[POLICY, COUNTED, "rules"]),
-        TableOf::Repairs { .. } => (15, &[POLICY, COUNTED, "Over every attempt"]),
-        TableOf::Flips { .. } => (16, &[POLICY, COUNTED, "Over every attempt"]),
-        TableOf::Rules { .. } => (17, &["Rules over what the source records"]),
-        TableOf::Paired { .. } => (18, &[POLICY, COUNTED, "Student's t"]),
-        TableOf::Episodes { .. } => (19, &[POLICY, COUNTED]),
-        TableOf::Turns { .. } => (20, &[POLICY, COUNTED]),
-        TableOf::ByTurn { .. } => (21, &[POLICY, COUNTED]),
-        TableOf::Library { .. } => (22, &[POLICY, "Greenwood 95 % CI"]),
-        TableOf::Played { .. } => (23, &["played on this machine"]),
-        TableOf::Suite { .. } => (24, &["Pack sample-pack", "SHA-256"]),
-        TableOf::Findings { .. } => (25, &["Validate sample-pack"]),
-        TableOf::Mutants { .. } => (26, &["Validate sample-pack"]),
-        TableOf::RepairTimes { .. } => (27, &[POLICY, COUNTED, "Over every attempt"]),
-        TableOf::Attempts { .. } => (28, &["One turn of an episode"]),
-        TableOf::Tests { .. } => (29, &["One turn of an episode"]),
-        TableOf::Joined { .. } => (30, &["One turn in two runs"]),
-        TableOf::Warnings { .. } => (31, &["What was read otherwise than it is written"]),
+        TableSubject::Runs { .. } => (0, &[POLICY, SUMMED, "Greenwood 95 % CI", "τ = "]),
+        TableSubject::Spent { .. } => (1, &[POLICY, COUNTED, "Cost of all episodes ÷ episodes"]),
+        TableSubject::Pairs { .. } => (2, &[POLICY, COUNTED, "unpaired", "log-rank", "τ = "]),
+        TableSubject::Sensitivity { .. } => (3, &[POLICY, SUMMED, "Greenwood 95 % CI", "τ = "]),
+        TableSubject::Settings { .. } => (4, &["Settings as the sources of the runs state them"]),
+        TableSubject::Survival { .. } => (5, &[POLICY, COUNTED, "log-log 95 % CI"]),
+        TableSubject::Disagreements { .. } => (6, &[POLICY, COUNTED]),
+        TableSubject::Matrix { .. } => (7, &[POLICY, "4 cells: n = 7, ", "Greenwood 95 % CI", "τ = "]),
+        TableSubject::Spread { .. } => (8, &[POLICY, "4 cells: n = 7, ", "bootstrap", "τ = "]),
+        TableSubject::Published { .. } => (9, &["What others published of", "as their sources state it"]),
+        TableSubject::Retries { .. } => {
+            (10, &[POLICY, "with the most retries: each n = 2", "Greenwood 95 % CI"])
+        }
+        TableSubject::Gains { .. } => (11, &[POLICY, "with the most retries: each n = 2", "bootstrap"]),
+        TableSubject::Failures { .. } => (12, &[POLICY, COUNTED, "Wilson's 95 % CI", "rules"]),
+        TableSubject::Cases { .. } => (13, &[POLICY, COUNTED, "rules"]),
+        TableSubject::Origins { .. } => (14, &[POLICY, COUNTED, "rules"]),
+        TableSubject::Repairs { .. } => (15, &[POLICY, COUNTED, "Over every attempt"]),
+        TableSubject::Flips { .. } => (16, &[POLICY, COUNTED, "Over every attempt"]),
+        TableSubject::Rules { .. } => (17, &["Rules over what the source records"]),
+        TableSubject::Paired { .. } => (18, &[POLICY, COUNTED, "Student's t"]),
+        TableSubject::Episodes { .. } => (19, &[POLICY, COUNTED]),
+        TableSubject::Turns { .. } => (20, &[POLICY, COUNTED]),
+        TableSubject::ByTurn { .. } => (21, &[POLICY, COUNTED]),
+        TableSubject::Library { .. } => (22, &[POLICY, "Greenwood 95 % CI"]),
+        TableSubject::Played { .. } => (23, &["played on this machine"]),
+        TableSubject::Suite { .. } => (24, &["Pack sample-pack", "SHA-256"]),
+        TableSubject::Findings { .. } => (25, &["Validate sample-pack"]),
+        TableSubject::Mutants { .. } => (26, &["Validate sample-pack"]),
+        TableSubject::RepairTimes { .. } => (27, &[POLICY, COUNTED, "Over every attempt"]),
+        TableSubject::Attempts { .. } => (28, &["One turn of an episode"]),
+        TableSubject::Tests { .. } => (29, &["One turn of an episode"]),
+        TableSubject::Joined { .. } => (30, &["One turn in two runs"]),
+        TableSubject::Warnings { .. } => (31, &["What was read otherwise than it is written"]),
         // Needs a run that was played: the tests of the command line look at it.
-        TableOf::Progress { .. } => (38, &["played on this machine"]),
-        TableOf::Tasks { .. } => (32, &[POLICY, ONE_TURN]),
-        TableOf::TaskGrid { .. } => (33, &[POLICY, ONE_TURN]),
-        TableOf::PerTask { .. } => (34, &[POLICY, ONE_TURN, "Wilson's 95 % CI"]),
-        TableOf::PassAtK { .. } => (35, &[POLICY, ONE_TURN]),
-        TableOf::Tidy { .. } => (36, &["Attempts as the sources of the runs state them"]),
-        TableOf::Scores { .. } => (37, &[POLICY, SUMMED, "Greenwood 95 % CI", "τ = "]),
+        TableSubject::Progress { .. } => (38, &["played on this machine"]),
+        TableSubject::Tasks { .. } => (32, &[POLICY, ONE_TURN]),
+        TableSubject::TaskGrid { .. } => (33, &[POLICY, ONE_TURN]),
+        TableSubject::PerTask { .. } => (34, &[POLICY, ONE_TURN, "Wilson's 95 % CI"]),
+        TableSubject::PassAtK { .. } => (35, &[POLICY, ONE_TURN]),
+        TableSubject::Tidy { .. } => (36, &["Attempts as the sources of the runs state them"]),
+        TableSubject::Scores { .. } => (37, &[POLICY, SUMMED, "Greenwood 95 % CI", "τ = "]),
     }
 }
 /// Kinds but the last.
 const KINDS: usize = 38;
 
-fn every(library: &Library) -> Vec<TableOf> {
+fn every(library: &Library) -> Vec<TableSubject> {
     let comparison =
         || CompareRequest { members: members(&TWO), pairs: Pairs::All, ..CompareRequest::default() };
     let failed = || FailuresRequest { members: members(&TWO), ..FailuresRequest::default() };
@@ -88,41 +90,41 @@ fn every(library: &Library) -> Vec<TableOf> {
     let run = TWO[0].to_owned();
     let grid = RunGridRequest { run: run.clone(), sort, offset: 0, limit: 0 };
     let episode = library.workbench.run_grid(grid).unwrap().rows.remove(0).episode;
-    let attempt = || AttemptOf { run: run.clone(), episode: episode.clone(), turn: 1, attempt: None };
+    let attempt = || AttemptChoice { run: run.clone(), episode: episode.clone(), turn: 1, attempt: None };
     let source = library.workbench.app_state(Nothing {}).unwrap().sources[0].id;
     vec![
-        TableOf::Runs { of: comparison() },
-        TableOf::Scores { of: comparison() },
-        TableOf::Spent { of: comparison() },
-        TableOf::Pairs { of: comparison() },
-        TableOf::Sensitivity { of: comparison() },
-        TableOf::Settings { of: comparison() },
-        TableOf::Survival { of: comparison() },
-        TableOf::Disagreements { of: disagreements() },
-        TableOf::Matrix { of: MatrixRequest::default() },
-        TableOf::Spread { of: MatrixRequest::default() },
-        TableOf::Published { of: MatrixRequest::default() },
-        TableOf::Retries { of: by_budget() },
-        TableOf::Gains { of: by_budget() },
-        TableOf::Failures { of: failed() },
-        TableOf::Cases { of: FailureCasesRequest { of: failed(), ..FailureCasesRequest::default() } },
-        TableOf::Origins { of: failed() },
-        TableOf::Repairs { of: failed() },
-        TableOf::Flips { of: failed() },
-        TableOf::Rules { of: failed() },
-        TableOf::Paired { of: comparison(), other: None },
-        TableOf::Paired { of: comparison(), other: Some(1) },
-        TableOf::Episodes { members: two(), sort },
-        TableOf::Turns { members: two(), sort },
-        TableOf::ByTurn { members: two() },
-        TableOf::Tidy { members: two() },
-        TableOf::Tasks { of: of_one_turn(library) },
-        TableOf::TaskGrid { of: of_one_turn(library) },
-        TableOf::PerTask { of: of_one_turn(library) },
-        TableOf::PassAtK { of: of_one_turn(library) },
-        TableOf::Library { of: ListRuns::default() },
-        TableOf::Played { over: false },
-        TableOf::Suite {
+        TableSubject::Runs { of: comparison() },
+        TableSubject::Scores { of: comparison() },
+        TableSubject::Spent { of: comparison() },
+        TableSubject::Pairs { of: comparison() },
+        TableSubject::Sensitivity { of: comparison() },
+        TableSubject::Settings { of: comparison() },
+        TableSubject::Survival { of: comparison() },
+        TableSubject::Disagreements { of: disagreements() },
+        TableSubject::Matrix { of: MatrixRequest::default() },
+        TableSubject::Spread { of: MatrixRequest::default() },
+        TableSubject::Published { of: MatrixRequest::default() },
+        TableSubject::Retries { of: by_budget() },
+        TableSubject::Gains { of: by_budget() },
+        TableSubject::Failures { of: failed() },
+        TableSubject::Cases { of: FailureCasesRequest { of: failed(), ..FailureCasesRequest::default() } },
+        TableSubject::Origins { of: failed() },
+        TableSubject::Repairs { of: failed() },
+        TableSubject::Flips { of: failed() },
+        TableSubject::Rules { of: failed() },
+        TableSubject::Paired { of: comparison(), other: None },
+        TableSubject::Paired { of: comparison(), other: Some(1) },
+        TableSubject::Episodes { members: two(), sort },
+        TableSubject::Turns { members: two(), sort },
+        TableSubject::ByTurn { members: two() },
+        TableSubject::Tidy { members: two() },
+        TableSubject::Tasks { of: single_turn_tasks(library) },
+        TableSubject::TaskGrid { of: single_turn_tasks(library) },
+        TableSubject::PerTask { of: single_turn_tasks(library) },
+        TableSubject::PassAtK { of: single_turn_tasks(library) },
+        TableSubject::Library { of: ListRuns::default() },
+        TableSubject::Played { over: false },
+        TableSubject::Suite {
             of: ScenarioSuiteRequest {
                 of: place,
                 text: String::new(),
@@ -132,18 +134,18 @@ fn every(library: &Library) -> Vec<TableOf> {
                 limit: 0,
             },
         },
-        TableOf::Findings { of: validation.clone() },
-        TableOf::Mutants { of: validation },
-        TableOf::RepairTimes { of: failed() },
-        TableOf::Attempts { of: TurnRef { run: run.clone(), episode: episode.clone(), turn: 1 } },
-        TableOf::Tests { of: attempt() },
-        TableOf::Joined { left: attempt(), right: attempt() },
-        TableOf::Warnings { of: WarningsOf { source, treatment: None, run: None } },
+        TableSubject::Findings { of: validation.clone() },
+        TableSubject::Mutants { of: validation },
+        TableSubject::RepairTimes { of: failed() },
+        TableSubject::Attempts { of: TurnRef { run: run.clone(), episode: episode.clone(), turn: 1 } },
+        TableSubject::Tests { of: attempt() },
+        TableSubject::Joined { left: attempt(), right: attempt() },
+        TableSubject::Warnings { of: WarningSelection { source, treatment: None, run: None } },
     ]
 }
 
 /// The runs of the library that play one turn.
-fn of_one_turn(library: &Library) -> TasksRequest {
+fn single_turn_tasks(library: &Library) -> TasksRequest {
     let runs = library.workbench.list_runs(ListRuns::default()).unwrap().rows;
     let ids: Vec<&str> =
         runs.iter().filter(|run| run.pass_rate.is_some()).map(|run| run.id.as_str()).collect();
@@ -172,16 +174,17 @@ fn ended(library: &Library, job: &JobRef) {
 /// A library of two runs and a pack, under a policy of its own.
 fn under_a_policy() -> Library {
     let fixtures = repository().join("tests/fixtures/staminabench");
-    let of_one_turn = repository().join("tests/fixtures/world/set-order");
-    let library = Library::new(&[fixtures, repository().join("data/sample-pack.zip"), of_one_turn]);
+    let single_turn_folder = repository().join("tests/fixtures/world/set-order");
+    let library = Library::new(&[fixtures, repository().join("data/sample-pack.zip"), single_turn_folder]);
     let mut policy = CensoringPolicy::default();
     policy.overrides.insert(EndReason::Budget, Ending::Event);
     library.workbench.set_policy(SetPolicy { policy }).unwrap();
     library
 }
 
-fn written(library: &Library, table: &TableOf, format: ExportFormat) -> (String, String) {
-    let export_of = ExportOf::Table { table: table.clone(), preset: "icml:full".to_owned(), grey: false };
+fn written(library: &Library, table: &TableSubject, format: ExportFormat) -> (String, String) {
+    let export_of =
+        ExportSubject::Table { table: table.clone(), preset: "icml:full".to_owned(), grey: false };
     let made = library.workbench.export(ExportRequest { of: export_of, format, to: None }).unwrap();
     let bytes = STANDARD.decode(made.base64.unwrap()).unwrap();
     (String::from_utf8(bytes).unwrap(), made.caption)
@@ -227,7 +230,9 @@ fn every_table_says_method_n_events_policy_and_software() {
 fn a_table_that_is_drawn_says_it_too_and_its_spec_makes_the_same_again() {
     let library = under_a_policy();
     let compare_request = CompareRequest { members: members(&TWO), ..CompareRequest::default() };
-    for table in [TableOf::Runs { of: compare_request }, TableOf::Matrix { of: MatrixRequest::default() }] {
+    for table in
+        [TableSubject::Runs { of: compare_request }, TableSubject::Matrix { of: MatrixRequest::default() }]
+    {
         let (svg, _) = written(&library, &table, ExportFormat::Svg);
         let drawn: String =
             svg.split("<text").skip(1).filter_map(|t| t.split_once('>')?.1.split('<').next()).collect();
@@ -236,8 +241,8 @@ fn a_table_that_is_drawn_says_it_too_and_its_spec_makes_the_same_again() {
         assert!(toml.contains("[method]") && toml.contains("budget: failure"), "{toml}");
         let spec = figures::export::spec_from_toml(&toml).unwrap();
         assert_eq!(spec.method.policy.as_deref(), Some("custom"));
-        let again = figures::export::export(&spec, figures::export::Format::Svg).unwrap().bytes;
-        assert_eq!(String::from_utf8(again).unwrap(), svg);
+        let redrawn = figures::export::export(&spec, figures::export::Format::Svg).unwrap().bytes;
+        assert_eq!(String::from_utf8(redrawn).unwrap(), svg);
     }
 }
 
@@ -276,10 +281,10 @@ fn the_table_of_rules_is_that_of_the_page_and_a_run_that_is_not_there_is_refused
     let failures_request =
         |run: &str| FailuresRequest { members: members(&[run]), ..FailuresRequest::default() };
     let of_page = library.workbench.get_failures(failures_request(TWO[0])).unwrap().rules;
-    let table = library.workbench.table(&TableOf::Rules { of: failures_request(TWO[0]) }).unwrap();
+    let table = library.workbench.table(&TableSubject::Rules { of: failures_request(TWO[0]) }).unwrap();
     assert!(!of_page.is_empty());
     assert_eq!(table.rows.len(), of_page.len());
-    let error = library.workbench.table(&TableOf::Rules { of: failures_request("nobody") }).unwrap_err();
+    let error = library.workbench.table(&TableSubject::Rules { of: failures_request("nobody") }).unwrap_err();
     assert_eq!(error.code, library.workbench.get_failures(failures_request("nobody")).unwrap_err().code);
 }
 
@@ -305,26 +310,26 @@ fn a_run_and_its_copy_are_summed_once_and_what_each_counts_is_said() {
     }
 
     let request = |runs: &[&str]| CompareRequest { members: members(runs), ..CompareRequest::default() };
-    let last_note = |table: TableOf| library.workbench.table(&table).unwrap().notes.pop().unwrap();
+    let last_note = |table: TableSubject| library.workbench.table(&table).unwrap().notes.pop().unwrap();
     let fewer = format!("count once in their sum ({n} fewer than in the rows)");
     for table in [
-        TableOf::Runs { of: request(&[a, b]) },
-        TableOf::Scores { of: request(&[a, b]) },
-        TableOf::Sensitivity { of: request(&[a, b]) },
+        TableSubject::Runs { of: request(&[a, b]) },
+        TableSubject::Scores { of: request(&[a, b]) },
+        TableSubject::Sensitivity { of: request(&[a, b]) },
     ] {
         let note = last_note(table);
         assert!(note.contains(&format!("2 runs: n = {n}, ")) && note.contains(&fewer), "{note}");
     }
     let sentence = "1 run, or trials of it, is in both, and counted in each";
     for table in [
-        TableOf::Survival { of: request(&[a, b]) },
-        TableOf::Episodes { members: members(&[a, b]), sort: GridSort::Scenario },
+        TableSubject::Survival { of: request(&[a, b]) },
+        TableSubject::Episodes { members: members(&[a, b]), sort: GridSort::Scenario },
     ] {
         let note = last_note(table);
         assert!(note.contains(&format!("each n = {n}, ")) && note.contains(sentence), "{note}");
     }
-    let figure = FigureOf::Survival { of: request(&[a, b]), bands: Bands::Auto };
-    let figure_of = ExportOf::Figure { figure, preset: "icml".to_owned(), height_pt: None, grey: false };
+    let figure = FigureSubject::Survival { of: request(&[a, b]), bands: Bands::Auto };
+    let figure_of = ExportSubject::Figure { figure, preset: "icml".to_owned(), height_pt: None, grey: false };
     let made = library
         .workbench
         .export(ExportRequest { of: figure_of, format: ExportFormat::Svg, to: None })
@@ -363,9 +368,11 @@ fn of_runs_that_may_be_copies_it_is_said_where_they_count() {
     }
     let library = Library::new(&[one, two, solved]);
     let rows = library.workbench.list_runs(ListRuns::default()).unwrap().rows;
-    let (alike, others): (Vec<&RunRow>, Vec<&RunRow>) =
+    let (possible_copies, others): (Vec<&RunRow>, Vec<&RunRow>) =
         rows.iter().partition(|row| row.doubts.iter().any(|doubt| doubt.contains("may be a copy")));
-    let ([first, second], [solved]) = (&alike[..], &others[..]) else { panic!("two runs and another") };
+    let ([first, second], [solved]) = (&possible_copies[..], &others[..]) else {
+        panic!("two runs and another")
+    };
     let (a, b) = (first.id.as_str(), second.id.as_str());
     for (row, other) in [(first, b), (second, a)] {
         let mark = format!("may be a copy of {other}: they are equal, and too little was measured to tell");
@@ -384,7 +391,7 @@ fn of_runs_that_may_be_copies_it_is_said_where_they_count() {
     let compared = library.workbench.compare_runs(request).unwrap();
     assert!(is_said(&compared.cautions), "{:?}", compared.cautions);
     // Beside a member of several runs, too; of its own runs that says it itself.
-    let annotate = Annotate {
+    let annotate = AnnotateRuns {
         runs: vec![b.to_owned(), solved.id.clone()],
         add_tags: vec!["group".to_owned()],
         remove_tags: Vec::new(),
@@ -397,7 +404,7 @@ fn of_runs_that_may_be_copies_it_is_said_where_they_count() {
     let compared = library.workbench.compare_runs(request).unwrap();
     assert!(is_said(&compared.cautions), "{:?}", compared.cautions);
     let withdraw =
-        Withdraw { runs: vec![b.to_owned()], episodes: Vec::new(), reason: Some("a copy".to_owned()) };
+        WithdrawRuns { runs: vec![b.to_owned()], episodes: Vec::new(), reason: Some("a copy".to_owned()) };
     library.workbench.withdraw(withdraw).unwrap();
     let row = library.workbench.get_run(RunRef { run: a.to_owned() }).unwrap().row;
     let rows = library.workbench.list_runs(ListRuns::default()).unwrap().rows;

@@ -17,7 +17,7 @@ use scenario::Seed;
 use scenario::change::Change;
 use scenario::ir::Schema;
 use scenario::reference::World;
-use scenario::sample::{Programmatic, Sampler as _};
+use scenario::sample::{ProgrammaticSampler, Sampler as _};
 use scenario::suite::{Suite, suite};
 use validation::client::{CaseStatus, verdicts_in_process};
 use validation::mutants::{Mutant, Operator, sites};
@@ -51,9 +51,9 @@ fn turns(base: u64, scenarios: u32, turns: u32) -> Vec<(Seed, Schema, Vec<Change
     let mut out = Vec::new();
     for scenario in 0..scenarios {
         let seed = Seed { base, scenario };
-        let mut schema = Programmatic.first(seed).expect("a first schema").made;
+        let mut schema = ProgrammaticSampler.first(seed).expect("a first schema").made;
         for _ in 2..=turns {
-            let made = Programmatic.turn(seed, &schema, 4).expect("changes").made;
+            let made = ProgrammaticSampler.turn(seed, &schema, 4).expect("changes").made;
             let after = Arc::new(made.after);
             out.push((seed, schema, made.changes, Arc::clone(&after)));
             schema = (*after).clone();
@@ -66,14 +66,14 @@ fn turns(base: u64, scenarios: u32, turns: u32) -> Vec<(Seed, Schema, Vec<Change
 type Table = BTreeMap<Operator, BTreeMap<C, u32>>;
 
 /// `SHOW=guard_dropped,…` prints what the suite says about those.
-fn table(base: u64, scenarios: u32, last: u32, most: usize) -> Table {
+fn table(base: u64, scenarios: u32, last: u32, most_rows: usize) -> Table {
     let mut table = Table::new();
     for (seed, before, changes, after) in turns(base, scenarios, last) {
         let suite = suite(seed, &after, None);
         let mut taken: BTreeMap<Operator, usize> = BTreeMap::new();
         for site in sites(Some((&before, &changes)), &after) {
             let taken = taken.entry(site.operator).or_default();
-            if *taken >= most {
+            if *taken >= most_rows {
                 continue;
             }
             *taken += 1;
@@ -210,7 +210,7 @@ fn episodes(path: &Path) -> Vec<(Episode, Suites)> {
 /// Prints classes, rules, and some tests that are not classified. `FAILURES_OF` is a folder or zip of results.
 #[test]
 #[ignore = "prints what is said about results of one's own"]
-fn of_results() {
+fn failures_of_results_are_printed() {
     let Ok(path) = std::env::var("FAILURES_OF") else { return };
     let mut rules: BTreeMap<(C, &str), u32> = BTreeMap::new();
     let mut attempts: BTreeMap<C, u32> = BTreeMap::new();

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use figures::{Figure, FigureSpec, caption};
 use workbench::api::{
-    Bands, Comparability, CompareRequest, FailuresRequest, FigureOf, ListRuns, MatrixRequest, Measure, Pairs,
-    RetriesRequest, TableOf,
+    Bands, Comparability, CompareRequest, FailuresRequest, FigureSubject, ListRuns, MatrixRequest, Measure,
+    Pairs, RetriesRequest, TableSubject,
 };
 
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::library::{self, Library, members};
 
 impl Library {
-    fn spec(&self, figure: &FigureOf) -> FigureSpec {
+    fn spec(&self, figure: &FigureSubject) -> FigureSpec {
         self.workbench.print_spec(figure, "icml", None, false).expect("a figure")
     }
 }
@@ -28,21 +28,21 @@ const TWO: [&str; 2] = ["staminabench.own", "staminabench.nested_folders"];
 #[test]
 fn every_figure_says_method_n_events_policy_and_software() {
     let library = Library::fixtures(&["staminabench"]);
-    let bars = |measure| FigureOf::Bars { of: compared_runs(&TWO), measure, published: false };
+    let bars = |measure| FigureSubject::Bars { of: compared_runs(&TWO), measure, published: false };
     let ended = "mini_swe and openhands: each n = 2, 1 event, 1 censored";
     let horizon = "τ = 4";
     let policy = "censoring policy default";
     let paired_instead = "The figure and table “paired” compare two runs on the scenarios that both played.";
     // What is said, and what must not be.
-    let cases: Vec<(FigureOf, Vec<&str>, Vec<&str>)> = vec![
+    let cases: Vec<(FigureSubject, Vec<&str>, Vec<&str>)> = vec![
         (
-            FigureOf::Survival { of: compared_runs(&TWO), bands: Bands::Auto },
+            FigureSubject::Survival { of: compared_runs(&TWO), bands: Bands::Auto },
             vec!["Kaplan–Meier, log-log 95 % CI", ended, horizon, policy],
             vec![],
         ),
-        (FigureOf::FirstFailures { of: compared_runs(&TWO) }, vec![ended, policy], vec![horizon]),
+        (FigureSubject::FirstFailures { of: compared_runs(&TWO) }, vec![ended, policy], vec![horizon]),
         (
-            FigureOf::Differences { of: compared_runs(&TWO), ratio: false },
+            FigureSubject::Differences { of: compared_runs(&TWO), ratio: false },
             vec![
                 "Greenwood's variances, unpaired",
                 "p values are of a log-rank test over all turns",
@@ -55,7 +55,7 @@ fn every_figure_says_method_n_events_policy_and_software() {
             vec!["log scale"],
         ),
         (
-            FigureOf::Differences { of: compared_runs(&TWO), ratio: true },
+            FigureSubject::Differences { of: compared_runs(&TWO), ratio: true },
             vec![
                 "on the log scale",
                 "p values are of a log-rank test over all turns",
@@ -67,7 +67,7 @@ fn every_figure_says_method_n_events_policy_and_software() {
             vec![],
         ),
         (
-            FigureOf::Paired { of: compared_runs(&TWO), other: 1 },
+            FigureSubject::Paired { of: compared_runs(&TWO), other: 1 },
             vec!["no interval: no variation", "2 scenarios", ended, horizon, policy],
             vec!["shared scenarios", paired_instead],
         ),
@@ -95,17 +95,17 @@ fn every_figure_says_method_n_events_policy_and_software() {
             vec!["τ"],
         ),
         (
-            FigureOf::Pareto { of: compared_runs(&TWO) },
+            FigureSubject::Pareto { of: compared_runs(&TWO) },
             vec!["Greenwood 95 % CI", "Cost of all episodes ÷ episodes", ended, horizon, policy],
             vec![],
         ),
         (
-            FigureOf::Matrix { of: MatrixRequest::default(), published: false },
+            FigureSubject::Matrix { of: MatrixRequest::default(), published: false },
             vec!["Greenwood 95 % CI", "n = 7, 4 events, 3 censored in 4 cells", "τ = ", policy],
             vec![],
         ),
         (
-            FigureOf::Retries {
+            FigureSubject::Retries {
                 of: RetriesRequest { members: members(&TWO), ..RetriesRequest::default() },
                 published: false,
             },
@@ -118,7 +118,7 @@ fn every_figure_says_method_n_events_policy_and_software() {
             vec![],
         ),
         (
-            FigureOf::Failures {
+            FigureSubject::Failures {
                 of: FailuresRequest { members: members(&TWO), ..FailuresRequest::default() },
             },
             vec![
@@ -149,7 +149,7 @@ fn every_figure_says_method_n_events_policy_and_software() {
 fn a_published_mean_over_other_turns_stands_in_no_figure() {
     let library = Library::fixtures(&["staminabench"]);
     let matrix = |published| {
-        let spec = library.spec(&FigureOf::Matrix { of: MatrixRequest::default(), published });
+        let spec = library.spec(&FigureSubject::Matrix { of: MatrixRequest::default(), published });
         let caption_text = caption(&spec);
         let Figure::Matrix(data) = spec.figure else { panic!("a matrix") };
         (data, caption_text)
@@ -164,7 +164,7 @@ fn a_published_mean_over_other_turns_stands_in_no_figure() {
     );
     let retries_request = RetriesRequest { members: members(&TWO), ..RetriesRequest::default() };
     // They are means over 100 turns, and these runs have fewer: they stand on no axis with them, and the caption says so.
-    let spec = library.spec(&FigureOf::Retries { of: retries_request, published: true });
+    let spec = library.spec(&FigureSubject::Retries { of: retries_request, published: true });
     let words = caption(&spec);
     assert!(
         words.contains("7 published means are over 100 turns and not drawn beside means over"),
@@ -174,7 +174,7 @@ fn a_published_mean_over_other_turns_stands_in_no_figure() {
     assert!(data.published.is_empty());
     // Bars drew nothing, and said nothing.
     let bars = |runs: &[&str], measure| {
-        caption(&library.spec(&FigureOf::Bars { of: compared_runs(runs), measure, published: true }))
+        caption(&library.spec(&FigureSubject::Bars { of: compared_runs(runs), measure, published: true }))
     };
     let other_turns = bars(&["staminabench.own"], Measure::Stamina);
     assert!(other_turns.contains("over 100 turns and not drawn beside means over"), "{other_turns}");
@@ -193,11 +193,12 @@ fn a_benchmark_of_which_no_mean_is_published_says_so() {
     const NONE: &str = "Stamina Lab has no published mean stamina of this benchmark.";
     let library = Library::fixtures(&["evocode"]);
     let request = MatrixRequest { with_baselines: true, ..MatrixRequest::default() };
-    let matrix = |published| caption(&library.spec(&FigureOf::Matrix { of: request.clone(), published }));
+    let matrix =
+        |published| caption(&library.spec(&FigureSubject::Matrix { of: request.clone(), published }));
     assert!(matrix(true).contains(NONE) && !matrix(false).contains(NONE), "{}", matrix(true));
     let run = library.workbench.list_runs(ListRuns::default()).unwrap().rows.remove(0).id;
     let request = compared_runs(&[run.as_str()]);
-    let bars = FigureOf::Bars { of: request, measure: Measure::Stamina, published: true };
+    let bars = FigureSubject::Bars { of: request, measure: Measure::Stamina, published: true };
     let text = caption(&library.spec(&bars));
     assert!(text.contains(NONE), "{text}");
 }
@@ -209,7 +210,7 @@ fn published_numbers_have_cells_of_their_own_and_say_where_they_stand() {
     write_run(&made.join("alike"), Some(3));
     let library = Library::new(&[made]);
     let matrix = |published| {
-        let spec = library.spec(&FigureOf::Matrix { of: MatrixRequest::default(), published });
+        let spec = library.spec(&FigureSubject::Matrix { of: MatrixRequest::default(), published });
         let Figure::Matrix(data) = spec.figure else { panic!("a matrix") };
         data
     };
@@ -267,7 +268,7 @@ fn a_published_mean_stands_beside_runs_of_as_many_attempts_only() {
     let library = Library::new(&[made]);
     // What is published of both with two retries, that is three attempts, over 100 turns.
     let drawn = |runs: &[&str]| {
-        let spec = library.spec(&FigureOf::Bars {
+        let spec = library.spec(&FigureSubject::Bars {
             of: compared_runs(runs),
             measure: Measure::Stamina,
             published: true,
@@ -288,7 +289,7 @@ fn a_published_mean_stands_beside_runs_of_as_many_attempts_only() {
     let cell = |runs: &[&str]| {
         let runs = runs.iter().map(|run| (*run).to_owned()).collect();
         let matrix_request = MatrixRequest { runs, ..MatrixRequest::default() };
-        let spec = library.spec(&FigureOf::Matrix { of: matrix_request, published: true });
+        let spec = library.spec(&FigureSubject::Matrix { of: matrix_request, published: true });
         let messages = caption(&spec);
         let Figure::Matrix(data) = spec.figure else { panic!("a matrix") };
         let cell = data.cells.into_iter().find(|cell| cell.n > 0).unwrap();
@@ -309,7 +310,7 @@ fn scenarios_are_called_by_their_titles_where_two_runs_are_paired() {
         pairs: Pairs::Reference,
         ..compared_runs(&["evocode.big-2-high", "evocode.tiny-1"])
     };
-    let spec = library.spec(&FigureOf::Paired { of: pair_request, other: 1 });
+    let spec = library.spec(&FigureSubject::Paired { of: pair_request, other: 1 });
     let Figure::Paired(data) = spec.figure else { panic!("pairs") };
     let mut names: Vec<&str> = data.pairs.iter().map(|pair| pair.scenario.as_str()).collect();
     names.sort_unstable();
@@ -327,7 +328,7 @@ fn scenarios_are_called_by_their_titles_whichever_of_both_has_them() {
     let runs = ["sample-harbor.nop-k1-nop", "jobs.oracle-k2-oracle"];
     for two in [[runs[0], runs[1]], [runs[1], runs[0]]] {
         let pair_request = CompareRequest { pairs: Pairs::Reference, ..compared_runs(&two) };
-        let spec = library.spec(&FigureOf::Paired { of: pair_request, other: 1 });
+        let spec = library.spec(&FigureSubject::Paired { of: pair_request, other: 1 });
         let Figure::Paired(data) = spec.figure else { panic!("pairs") };
         let mut names: Vec<&str> = data.pairs.iter().map(|pair| pair.scenario.as_str()).collect();
         names.sort_unstable();
@@ -343,7 +344,7 @@ fn a_pair_has_one_corrected_p_in_the_forest_and_in_the_table() {
     let forest = |pairs| {
         let compare_request = CompareRequest { pairs, ..compared_runs(&runs) };
         let comparison = library.workbench.compare_runs(compare_request.clone()).unwrap();
-        let spec = library.spec(&FigureOf::Differences { of: compare_request, ratio: false });
+        let spec = library.spec(&FigureSubject::Differences { of: compare_request, ratio: false });
         let sentence = caption(&spec);
         let Figure::Differences(data) = spec.figure else { panic!("a forest") };
         (comparison, data, sentence)
@@ -373,7 +374,7 @@ fn classes_that_are_no_attempts_own_are_not_drawn() {
     let figure_request =
         FailuresRequest { members: members(&["jobs.failures-k1-oracle"]), ..FailuresRequest::default() };
     let failures = library.workbench.get_failures(figure_request.clone()).unwrap();
-    let spec = library.spec(&FigureOf::Failures { of: figure_request });
+    let spec = library.spec(&FigureSubject::Failures { of: figure_request });
     let Figure::FailureShares(drawn) = spec.figure else { panic!("a figure of failures") };
     let is_drawn = |place: usize| drawn.groups.iter().any(|group| group.counts[place] > 0);
     assert!(!drawn.classes.is_empty() && (0..drawn.classes.len()).all(is_drawn), "{drawn:?}");
@@ -412,9 +413,10 @@ fn cells_that_pool_what_is_not_comparable_say_so_wherever_the_matrix_goes() {
     let mixed: Vec<_> = matrix.cells.iter().flatten().filter(|cell| !cell.mixed.is_empty()).collect();
     assert!(!mixed.is_empty() && mixed.iter().all(|cell| cell.runs.len() > 1), "{:?}", matrix.cells);
     assert!(matrix.cautions.iter().any(|c| c.contains("pools runs that are not comparable")));
-    let message = caption(&library.spec(&FigureOf::Matrix { of: source_request.clone(), published: false }));
+    let message =
+        caption(&library.spec(&FigureSubject::Matrix { of: source_request.clone(), published: false }));
     assert!(message.contains("Pooled although not comparable: oracle × "), "{message}");
-    let table = library.workbench.table(&TableOf::Matrix { of: source_request }).unwrap();
+    let table = library.workbench.table(&TableSubject::Matrix { of: source_request }).unwrap();
     assert!(table.notes.iter().any(|n| n.starts_with("Runs here are not comparable.")), "{:?}", table.notes);
     assert!(table.notes.iter().any(|n| n.contains("pools runs that are not comparable")));
 }
@@ -436,7 +438,7 @@ fn what_others_found_in_words_stands_on_the_pages_that_it_is_about() {
     // It is no caution about these runs, and no part of a caption.
     assert!(comparison.cautions.iter().all(|c| !c.starts_with("Published")), "{:?}", comparison.cautions);
     let requested = FailuresRequest { members: members(&TWO), ..FailuresRequest::default() };
-    assert!(!caption(&library.spec(&FigureOf::Failures { of: requested })).contains("Published"));
+    assert!(!caption(&library.spec(&FigureSubject::Failures { of: requested })).contains("Published"));
 }
 
 /// A trial that passed is no censored one: "1 event, 2 censored" was said of these three.
@@ -448,15 +450,15 @@ fn captions_and_tables_of_one_turn_count_trials_that_passed_failed_or_are_not_sc
         one,h,m,a,1,1,true,,1\none,h,m,b,1,1,false,,1\none,h,m,c,1,1,,environment,1\n";
     std::fs::write(&path, rows).unwrap();
     let library = Library::new(&[path]);
-    let request = FigureOf::Matrix { of: MatrixRequest::default(), published: false };
+    let request = FigureSubject::Matrix { of: MatrixRequest::default(), published: false };
     let text = caption(&library.spec(&request));
     assert!(text.contains("n = 2 scored trials, 1 passed, 1 failed, 1 not scored in 1 cell"), "{text}");
     let run = library.workbench.list_runs(ListRuns::default()).unwrap().rows.remove(0).id;
     let of_run = || compared_runs(&[&run]);
     let ended = "n = 2 scored trials of 2 tasks, 1 passed, 1 failed, 1 not scored";
-    let bars = FigureOf::Bars { of: of_run(), measure: Measure::PassRate, published: false };
+    let bars = FigureSubject::Bars { of: of_run(), measure: Measure::PassRate, published: false };
     let failures = FailuresRequest { members: members(&[&run]), ..FailuresRequest::default() };
-    for figure in [bars, FigureOf::Failures { of: failures }] {
+    for figure in [bars, FigureSubject::Failures { of: failures }] {
         let text = caption(&library.spec(&figure));
         assert!(text.contains(ended) && !text.contains("ensored"), "{text}");
         assert!(text.contains("Which trials are scored follows censoring policy default"), "{text}");
@@ -467,21 +469,21 @@ fn captions_and_tables_of_one_turn_count_trials_that_passed_failed_or_are_not_sc
         (Measure::Time, "Agent time per trial"),
         (Measure::ToolCalls, "Tool calls per trial"),
     ] {
-        let text = caption(&library.spec(&FigureOf::Bars { of: of_run(), measure, published: false }));
+        let text = caption(&library.spec(&FigureSubject::Bars { of: of_run(), measure, published: false }));
         assert!(text.contains(name) && !text.contains("episode") && !text.contains("÷ turns"), "{text}");
     }
     // Whoever asks for the curve reads where those that passed are counted.
-    let survival = FigureOf::Survival { of: of_run(), bands: Bands::Auto };
+    let survival = FigureSubject::Survival { of: of_run(), bands: Bands::Auto };
     let text = caption(&library.spec(&survival));
     assert!(text.contains("Trials that passed are among the censored."), "{text}");
-    let table = library.workbench.table(&TableOf::Sensitivity { of: of_run() }).unwrap();
+    let table = library.workbench.table(&TableSubject::Sensitivity { of: of_run() }).unwrap();
     let heads: Vec<&str> =
         table.columns.iter().filter(|c| !c.for_machines).map(|c| c.heading.as_str()).collect();
     assert!(
         heads.contains(&"Trials not scored") && heads.iter().all(|h| !h.contains("ensored")),
         "{heads:?}"
     );
-    let table = library.workbench.table(&TableOf::Runs { of: of_run() }).unwrap();
+    let table = library.workbench.table(&TableSubject::Runs { of: of_run() }).unwrap();
     let failed = table.columns.iter().find(|column| column.name == "failed").unwrap();
     assert!(!failed.for_machines && failed.heading == "Failed", "{failed:?}");
 }

@@ -5,18 +5,26 @@ use std::sync::Arc;
 
 use scenario::config::Generation;
 use scenario::pack::{Options as Writing, Target, generate};
-use scenario::sample::Programmatic;
+use scenario::sample::ProgrammaticSampler;
 use workbench::api::{
     GeneratePack, GenerationSettings, Job, JobRef, JobState, Nothing, OpenSource, ScenarioCaseRequest,
-    ScenarioDocument, ScenarioDocumentRequest, ScenarioSuiteRequest, ScenarioTurnRef, TableOf, ValidatePack,
+    ScenarioDocument, ScenarioDocumentRequest, ScenarioSuiteRequest, ScenarioTurnRef, TableSubject,
+    ValidatePack,
 };
 use workbench::{Options, Workbench};
 
 fn write(path: &Path, seed: u64) {
     let generation = Generation { n_scenarios: 2, n_turns: 3, base_seed: seed, ..Generation::default() };
     let stop = std::sync::atomic::AtomicBool::new(false);
-    generate(&generation, &Programmatic, &Target::from_path(path), &Writing::default(), &|_| {}, &stop)
-        .expect("a pack");
+    generate(
+        &generation,
+        &ProgrammaticSampler,
+        &Target::from_path(path),
+        &Writing::default(),
+        &|_| {},
+        &stop,
+    )
+    .expect("a pack");
 }
 
 fn lab(temp: &Path) -> Arc<Workbench> {
@@ -90,7 +98,7 @@ fn a_turn_is_told_as_the_pack_has_it() {
             offset: 2,
             limit: 1,
         };
-        lab.table(&TableOf::Suite { of: requested }).expect("a table").rows.len() as u32
+        lab.table(&TableSubject::Suite { of: requested }).expect("a table").rows.len() as u32
     };
     assert_eq!((suite(&[]), suite(&["new"])), (turn.counts.cases, turn.counts.new));
     let id = list_cases(&["new"], "").cases[0].id.clone();
@@ -179,9 +187,9 @@ fn a_pack_is_made_opened_and_validated() {
     let validation = validate(vec![0]).expect("it begins");
     let found = ended(&lab, &validation).validation.expect("what was found");
     // What it found can be taken away.
-    let mutants = lab.table(&TableOf::Mutants { of: validation.clone() }).expect("a table");
+    let mutants = lab.table(&TableSubject::Mutants { of: validation.clone() }).expect("a table");
     assert_eq!(mutants.rows.len(), found.operators.len());
-    let findings = lab.table(&TableOf::Findings { of: validation }).expect("a table");
+    let findings = lab.table(&TableSubject::Findings { of: validation }).expect("a table");
     assert_eq!(findings.rows.len(), found.survivors.len());
     assert!(findings.notes[0].starts_with("Turns: 2, scenarios: 1: valid."), "{:?}", findings.notes);
     assert_eq!((found.good, found.turns, found.reference_failures, found.damages), (true, 2, 0, 0));

@@ -9,8 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use test_folders::copy;
 use workbench::Watch;
 use workbench::api::{
-    CompareRequest, ExportFormat, ExportOf, ExportRequest, Exported, ListRuns, Member, Nothing, Pairs,
-    TableOf,
+    CompareRequest, ExportFormat, ExportRequest, ExportSubject, Exported, ListRuns, Member, Nothing, Pairs,
+    TableSubject,
 };
 
 use crate::library::{Library, members, repository};
@@ -28,7 +28,7 @@ impl Library {
         to: Option<&Path>,
     ) -> Exported {
         let to = to.map(|to| to.to_str().unwrap().to_owned());
-        let report = ExportOf::Report { of: request.clone(), preset: preset.to_owned() };
+        let report = ExportSubject::Report { of: request.clone(), preset: preset.to_owned() };
         self.workbench.export(ExportRequest { of: report, format, to }).expect("a report")
     }
 }
@@ -55,7 +55,7 @@ fn inputs_of_two_sources_of_one_name_are_all_hashed() {
     let mut labels: Vec<&str> = runs.iter().map(|run| run.source_label.as_str()).collect();
     labels.sort_unstable();
     assert_eq!(labels, ["a/results", "b/results"]);
-    let table = library.workbench.table(&TableOf::Library { of: ListRuns::default() }).unwrap().to_csv();
+    let table = library.workbench.table(&TableSubject::Library { of: ListRuns::default() }).unwrap().to_csv();
     assert!(labels.iter().all(|label| table.contains(&format!(",{label},"))), "{table}");
     let to = places.path().join("report");
     let both: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
@@ -275,7 +275,7 @@ fn a_markdown_report_is_whole_where_it_is_saved_and_where_it_is_handed_over() {
     std::fs::create_dir(old.parent().unwrap()).unwrap();
     std::fs::write(&old, "mine").unwrap();
     let new = folder.path().join("new.md");
-    let report = ExportOf::Report { of: compared_runs(&THREE[..2]), preset: "icml".to_owned() };
+    let report = ExportSubject::Report { of: compared_runs(&THREE[..2]), preset: "icml".to_owned() };
     let request =
         ExportRequest { of: report, format: ExportFormat::Md, to: Some(new.to_str().unwrap().to_owned()) };
     assert_eq!(library.workbench.export(request.clone()).unwrap_err().code, "export.beside");
@@ -293,8 +293,8 @@ fn a_markdown_report_is_whole_where_it_is_saved_and_where_it_is_handed_over() {
     assert_eq!(std::fs::read_dir(old.parent().unwrap()).unwrap().count(), 1);
 
     // What a browser is handed has what belongs beside it, too.
-    let runs = ExportOf::Table {
-        table: TableOf::Runs { of: compared_runs(&THREE[..2]) },
+    let runs = ExportSubject::Table {
+        table: TableSubject::Runs { of: compared_runs(&THREE[..2]) },
         preset: "icml".into(),
         grey: false,
     };
@@ -323,12 +323,12 @@ fn the_figures_of_a_report_are_for_its_venue() {
 #[test]
 fn heights_have_one_pair_of_limits() {
     let library = Library::fixtures(&["staminabench"]);
-    let (least, most) = library.workbench.list_presets(Nothing {}).unwrap().height_pt;
+    let (least, greatest) = library.workbench.list_presets(Nothing {}).unwrap().height_pt;
     let figure = |height| {
-        let figure = workbench::api::FigureOf::FirstFailures { of: compared_runs(&THREE[..1]) };
+        let figure = workbench::api::FigureSubject::FirstFailures { of: compared_runs(&THREE[..1]) };
         library.workbench.print_spec(&figure, "icml", Some(height), false).is_ok()
     };
-    assert!(figure(least) && figure(most) && !figure(least - 1) && !figure(most + 1));
+    assert!(figure(least) && figure(greatest) && !figure(least - 1) && !figure(greatest + 1));
 }
 
 #[test]
@@ -342,7 +342,7 @@ fn what_is_written_beside_a_file_never_goes_into_a_source() {
     let before = std::fs::read_dir(&source).unwrap().count();
     std::os::unix::fs::symlink(&source, places.path().join("report-figures")).unwrap();
     let to = places.path().join("report.md");
-    let requested = ExportOf::Report { of: compared_runs(&[&run]), preset: "icml".to_owned() };
+    let requested = ExportSubject::Report { of: compared_runs(&[&run]), preset: "icml".to_owned() };
     let to = Some(to.to_str().unwrap().to_owned());
     let refused = library.workbench.export(ExportRequest { of: requested, format: ExportFormat::Md, to });
     assert_eq!(refused.unwrap_err().code, "export.into_source");
@@ -368,7 +368,7 @@ fn nothing_of_a_report_is_written_through_a_link_in_its_folder() {
     std::os::unix::fs::symlink(&outside, places.path().join("page-figures")).unwrap();
     let page = places.path().join("page.md");
     let request = ExportRequest {
-        of: ExportOf::Report { of: compared.clone(), preset: "icml".to_owned() },
+        of: ExportSubject::Report { of: compared.clone(), preset: "icml".to_owned() },
         format: ExportFormat::Md,
         to: Some(page.to_str().unwrap().to_owned()),
     };
@@ -389,7 +389,7 @@ fn a_pair_is_a_table_scenario_by_scenario() {
     let comparison = library.workbench.compare_runs(request.clone()).unwrap();
     let paired = comparison.pairs[0].paired.clone().expect("shared scenarios");
     let table =
-        library.workbench.table_json(&TableOf::Paired { of: request.clone(), other: Some(1) }).unwrap();
+        library.workbench.table_json(&TableSubject::Paired { of: request.clone(), other: Some(1) }).unwrap();
     let rows = table["rows"].as_array().unwrap();
     assert_eq!(rows.len() as u32, paired.n);
     for (row, wanted) in rows.iter().zip(&paired.scenarios) {
@@ -400,9 +400,10 @@ fn a_pair_is_a_table_scenario_by_scenario() {
             (&wanted.a_at_least.into(), &wanted.b_at_least.into())
         );
     }
-    let all = library.workbench.table_json(&TableOf::Paired { of: request.clone(), other: None }).unwrap();
+    let all =
+        library.workbench.table_json(&TableSubject::Paired { of: request.clone(), other: None }).unwrap();
     assert_eq!(all["rows"], table["rows"]);
-    assert!(library.workbench.table(&TableOf::Paired { of: request, other: Some(0) }).is_err());
+    assert!(library.workbench.table(&TableSubject::Paired { of: request, other: Some(0) }).is_err());
 }
 
 #[test]

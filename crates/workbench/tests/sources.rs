@@ -8,7 +8,7 @@ use model::{CensoringPolicy, EndReason, Ending, TurnState};
 use test_folders::copy;
 use workbench::api::{
     AppState, AttemptRef, CodeRequest, FailureOrigin, FigureKind, FigureTheme, GridSort, ListRuns, Nothing,
-    OpenSource, ReadText, RunFigureRequest, RunGridRequest, RunRef, Search, SetPolicy, SourceRef,
+    OpenSource, ReadText, RunFigureRequest, RunGridRequest, RunRef, SearchRequest, SetPolicy, SourceRef,
     SourceStatus, TurnRef, WaitForChanges,
 };
 use workbench::{Options, Workbench};
@@ -101,8 +101,9 @@ fn from_the_run_down_to_a_failing_test() {
     assert!(!attempt.failing.is_empty() && attempt.failing[0].expected.is_some());
     assert_eq!(attempt.failing_not_described, 0);
     let stood: Vec<FailureOrigin> = attempt.histories.iter().map(|entry| entry.history).collect();
-    // Ids of cases are numbers, given anew in every turn, and what passed before has no description to be known by.
-    assert_eq!(stood, vec![FailureOrigin::Unknown; 8]);
+    // Ids of cases are numbers, given anew in every turn. What they check identifies them.
+    let expected = [[FailureOrigin::Regressed; 4], [FailureOrigin::New; 4]].concat();
+    assert_eq!(stood, expected);
 
     let log = attempt.logs.iter().find(|l| l.label == "Test output").expect("a test output");
     let read = |path: &str| {
@@ -231,8 +232,8 @@ fn the_policy_moves_a_row_of_the_decision_table_and_moves_it_back() {
     assert_eq!((ends(EndReason::VerifierError), ends(EndReason::Endpoint)), (1, 2));
 
     workbench.set_policy(SetPolicy { policy: CensoringPolicy::default() }).expect("a policy");
-    let again = runs(&workbench).into_iter().find(|run| run.id == before.id).expect("the run");
-    assert_eq!((again.stamina, again.score), (before.stamina, before.score));
+    let reread = runs(&workbench).into_iter().find(|run| run.id == before.id).expect("the run");
+    assert_eq!((reread.stamina, reread.score), (before.stamina, before.score));
     assert_eq!(words(&workbench), plain);
     assert_eq!(moving("no such row", EndReason::Endpoint).expect_err("refused").code, "policy.row");
     assert_eq!(moving(ROW, EndReason::PassedAll).expect_err("refused").code, "policy.reason");
@@ -343,10 +344,10 @@ fn the_app_shows_its_library_first_and_then_looks_for_changes() {
     drop(first);
     std::fs::remove_dir_all(results.join("scenario_1")).expect("a folder less");
 
-    let again = app();
-    let state = again.app_state(Nothing {}).expect("a state");
+    let restarted = app();
+    let state = restarted.app_state(Nothing {}).expect("a state");
     assert!(ready(&state) && state.runs == read.runs, "what was read is there at once");
-    wait_until(&again, "a scenario is gone", |_| runs(&again).iter().any(|run| run.episodes == 1));
+    wait_until(&restarted, "a scenario is gone", |_| runs(&restarted).iter().any(|run| run.episodes == 1));
 }
 
 #[test]
@@ -394,7 +395,7 @@ fn ended_process() -> String {
 }
 
 fn texts_of(workbench: &Workbench, words: &str) -> workbench::api::TextHits {
-    workbench.search_texts(Search { text: words.to_owned(), limit: 50 }).expect("places")
+    workbench.search_texts(SearchRequest { text: words.to_owned(), limit: 50 }).expect("places")
 }
 
 #[test]
@@ -448,7 +449,7 @@ fn a_command_that_ended_over_texts_says_nothing_of_them_and_a_claim_of_a_living_
     let state = workbench.app_state(Nothing {}).expect("a state");
     assert_eq!(state.sources[0].status, SourceStatus::Ready);
     // A process that ends in good order leaves nothing behind, and begins nothing more.
-    workbench.leave();
+    workbench.note_orderly_end();
     assert!(store.text_claims().expect("claims").is_empty());
     assert_eq!(workbench.index_texts().expect("nothing"), 0);
 }

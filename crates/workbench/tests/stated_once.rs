@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use workbench::api::{
-    CompareRequest, ComparedMember, ExportFormat, ExportOf, ExportRequest, FailureCasesRequest,
-    FailuresRequest, FigureOf, ListRuns, Member, RunRow, TableOf,
+    CompareRequest, ComparedMember, ExportFormat, ExportRequest, ExportSubject, FailureCasesRequest,
+    FailuresRequest, FigureSubject, ListRuns, Member, RunRow, TableSubject,
 };
 
 use crate::library::{Library, members, repository};
@@ -41,18 +41,18 @@ fn failures_name_the_tasks_that_are_known_by_totals_only() {
         |sentences: &[String]| sentences.iter().filter(|sentence| sentence.contains("2 of 3 tasks")).count();
     assert!(failures.cautions.contains(&expected.to_owned()), "{:?}", failures.cautions);
     for table in [
-        TableOf::Failures { of: request() },
-        TableOf::Origins { of: request() },
-        TableOf::Repairs { of: request() },
-        TableOf::RepairTimes { of: request() },
-        TableOf::Flips { of: request() },
-        TableOf::Cases { of: FailureCasesRequest { of: request(), ..FailureCasesRequest::default() } },
+        TableSubject::Failures { of: request() },
+        TableSubject::Origins { of: request() },
+        TableSubject::Repairs { of: request() },
+        TableSubject::RepairTimes { of: request() },
+        TableSubject::Flips { of: request() },
+        TableSubject::Cases { of: FailureCasesRequest { of: request(), ..FailureCasesRequest::default() } },
     ] {
         let notes = library.workbench.table(&table).unwrap().notes;
         assert_eq!(times(&notes), 1, "{table:?}: {notes:?}");
     }
-    let figure = FigureOf::Failures { of: request() };
-    let subject = ExportOf::Figure { figure, preset: "icml".to_owned(), height_pt: None, grey: false };
+    let figure = FigureSubject::Failures { of: request() };
+    let subject = ExportSubject::Figure { figure, preset: "icml".to_owned(), height_pt: None, grey: false };
     let export_request = ExportRequest { of: subject, format: ExportFormat::Svg, to: None };
     let made = library.workbench.export(export_request).unwrap();
     assert_eq!(made.caption.matches(expected).count(), 1, "{}", made.caption);
@@ -104,7 +104,7 @@ fn a_report_has_no_table_without_rows() {
     let run = rows(&library)[0].id.clone();
     let report = |format| {
         let request = CompareRequest { members: members(&[&run]), ..CompareRequest::default() };
-        let subject = ExportOf::Report { of: request, preset: "icml".to_owned() };
+        let subject = ExportSubject::Report { of: request, preset: "icml".to_owned() };
         let made = library.workbench.export(ExportRequest { of: subject, format, to: None }).unwrap();
         String::from_utf8(STANDARD.decode(made.base64.unwrap()).unwrap()).unwrap()
     };

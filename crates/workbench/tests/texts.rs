@@ -4,13 +4,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use test_folders::copy;
-use workbench::api::{OpenSource, Search, TextKind};
+use workbench::api::{OpenSource, SearchRequest, TextKind};
 use workbench::{Options, Workbench};
 
 use crate::library::{Library, repository};
 
 fn search(workbench: &Workbench, text: &str) -> workbench::api::TextHits {
-    workbench.search_texts(Search { text: text.to_owned(), limit: 50 }).expect("places")
+    workbench.search_texts(SearchRequest { text: text.to_owned(), limit: 50 }).expect("places")
 }
 
 /// Unpacks a folder of a zip.

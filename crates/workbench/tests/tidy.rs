@@ -18,16 +18,16 @@ use proptest::sample::select;
 use store::{ParsedPart, Store};
 use workbench::Workbench;
 use workbench::api::{
-    CompareRequest, ExportFormat, ExportOf, ExportRequest, FailuresRequest, GridSort, ListRuns, Pairs,
-    RetriesRequest, TableOf,
+    CompareRequest, ExportFormat, ExportRequest, ExportSubject, FailuresRequest, GridSort, ListRuns, Pairs,
+    RetriesRequest, TableSubject,
 };
 
 use crate::library::{Library, members, repository};
 
 /// The table of runs as a file in a folder.
 fn exported(workbench: &Workbench, runs: &[&str], format: ExportFormat, folder: &Path) -> PathBuf {
-    let request = ExportOf::Table {
-        table: TableOf::Tidy { members: members(runs) },
+    let request = ExportSubject::Table {
+        table: TableSubject::Tidy { members: members(runs) },
         preset: "icml".to_owned(),
         grey: false,
     };
@@ -39,24 +39,24 @@ fn exported(workbench: &Workbench, runs: &[&str], format: ExportFormat, folder: 
 }
 
 /// The tables whose numbers come from attempts alone.
-fn tables(runs: &[&str]) -> Vec<TableOf> {
+fn tables(runs: &[&str]) -> Vec<TableSubject> {
     let comparison =
         || CompareRequest { members: members(runs), pairs: Pairs::All, ..CompareRequest::default() };
     let retries = || RetriesRequest { members: members(runs), ..RetriesRequest::default() };
     let failures = || FailuresRequest { members: members(runs), ..FailuresRequest::default() };
     vec![
-        TableOf::Runs { of: comparison() },
-        TableOf::Spent { of: comparison() },
-        TableOf::Pairs { of: comparison() },
-        TableOf::Sensitivity { of: comparison() },
-        TableOf::Survival { of: comparison() },
-        TableOf::Retries { of: retries() },
-        TableOf::Gains { of: retries() },
-        TableOf::Repairs { of: failures() },
-        TableOf::Episodes { members: members(runs), sort: GridSort::Scenario },
-        TableOf::Turns { members: members(runs), sort: GridSort::Scenario },
-        TableOf::ByTurn { members: members(runs) },
-        TableOf::Scores { of: comparison() },
+        TableSubject::Runs { of: comparison() },
+        TableSubject::Spent { of: comparison() },
+        TableSubject::Pairs { of: comparison() },
+        TableSubject::Sensitivity { of: comparison() },
+        TableSubject::Survival { of: comparison() },
+        TableSubject::Retries { of: retries() },
+        TableSubject::Gains { of: retries() },
+        TableSubject::Repairs { of: failures() },
+        TableSubject::Episodes { members: members(runs), sort: GridSort::Scenario },
+        TableSubject::Turns { members: members(runs), sort: GridSort::Scenario },
+        TableSubject::ByTurn { members: members(runs) },
+        TableSubject::Scores { of: comparison() },
     ]
 }
 
@@ -90,7 +90,7 @@ type TableOrCode = Result<Table, String>;
 
 /// What a library has of each table of these runs.
 fn read_tables(workbench: &Workbench, runs: &[&str]) -> Vec<TableOrCode> {
-    let table = |request: &TableOf| workbench.table(request).map_err(|error| error.code);
+    let table = |request: &TableSubject| workbench.table(request).map_err(|error| error.code);
     tables(runs).iter().map(table).collect()
 }
 
@@ -108,8 +108,13 @@ fn assert_equal(one: &[TableOrCode], runs: &[&str], other: &Workbench, back: &[&
                         }
                     }
                 }
-                // Sets of scenarios are numbered anew, and the bootstrap draws in their order.
-                let ignored: &[&str] = if label == "several" { &["bootstrap"] } else { &[] };
+                let ignored: &[&str] = match label {
+                    // Sets of scenarios are numbered anew, and the bootstrap draws in their order.
+                    "several" => &["bootstrap"],
+                    // The table has no column for a stated number of failing tests (docs/formats.md).
+                    "evocode" => &["failing"],
+                    _ => &[],
+                };
                 let (mut a_values, mut b_values) = (values(&a, ignored), values(&b, ignored));
                 if label == "several" {
                     a_values.sort_by_key(|row| format!("{row:?}"));
@@ -135,7 +140,7 @@ fn ids(workbench: &Workbench) -> Vec<String> {
 fn round_trips(one: &Workbench, runs: &[&str], formats: &[ExportFormat], label: &str) {
     // What every way back is compared with.
     let of_one = read_tables(one, runs);
-    let first = one.table(&TableOf::Tidy { members: members(runs) }).unwrap();
+    let first = one.table(&TableSubject::Tidy { members: members(runs) }).unwrap();
     for format in formats {
         round_trip(one, (&of_one, &first), runs, *format, label);
     }
@@ -164,7 +169,7 @@ fn round_trip(
         assert_eq!(row_of(one, run), row_of(&other.workbench, back), "{label}");
     }
     // And once more: the table of the table is the table.
-    let again = other.workbench.table(&TableOf::Tidy { members: members(&back) }).unwrap();
+    let rewritten = other.workbench.table(&TableSubject::Tidy { members: members(&back) }).unwrap();
     let without_run = |table: &Table| -> Vec<Vec<Option<Value>>> {
         // Ids are new, and sets of scenarios numbered anew.
         let renamed = ["run", "scenario_set"];
@@ -180,7 +185,7 @@ fn round_trip(
         rows.sort_by_key(|row| format!("{row:?}"));
         rows
     };
-    assert_eq!(without_run(first), without_run(&again), "{label}");
+    assert_eq!(without_run(first), without_run(&rewritten), "{label}");
 }
 
 fn extension(format: ExportFormat) -> &'static str {
@@ -226,9 +231,21 @@ fn the_numbers_of_the_samples_come_back() {
     round_trips(&library.workbench, &runs[..2], &[ExportFormat::Parquet], "sample");
 }
 
+/// The note stood without the runs that it is about.
+#[test]
+fn the_note_on_counted_tasks_names_their_runs() {
+    let library = Library::fixtures(&["evocode", "staminabench/own"]);
+    let ids = ids(&library.workbench);
+    let evocode = ids.iter().find(|run| run.starts_with("evocode")).unwrap();
+    let subject = TableSubject::Tidy { members: members(&[evocode.as_str(), "own.run"]) };
+    let notes = library.workbench.table(&subject).unwrap().notes;
+    let expected = format!("{evocode}: a row with a counted task");
+    assert_eq!(notes.iter().filter(|note| note.starts_with(&expected)).count(), 1, "{notes:?}");
+}
+
 fn attempt() -> impl Strategy<Value = Attempt> {
     let verdict = select(vec![Verdict::Passed, Verdict::Failed, Verdict::Error, Verdict::Unfinished]);
-    let counts = of((0..9_u32, 0..9_u32).prop_map(|(passed, more)| (passed, passed + more)));
+    let counts = of((0..9_u32, 0..9_u32).prop_map(|(passed, failed)| (passed, passed + failed)));
     let counting = select(vec![Counting::Share, Counting::Zero, Counting::Outside]);
     let tokens = (of(9..2_000_u64), of(0..9_u64), of(0..900_u64));
     let numbers = (of(0.0..9.0), of(0.0..900.0), of(0.0..9.0), of(-1.0..2.0));

@@ -9,7 +9,7 @@ interface Run {
   readonly model: string | null;
   readonly episodes: number;
   readonly score: number | null;
-  readonly stamina: { readonly mean: number | null; readonly tau: number };
+  readonly stamina: { readonly mean: number | null; readonly tau: number | null };
   readonly tags: readonly string[];
   readonly note: string | null;
 }
@@ -23,7 +23,7 @@ test.beforeEach(async ({ lab, go, page }) => {
 test("lists every run with the numbers of the store", async ({ lab, page }) => {
   const runs = await lab.json<Run[]>("runs");
   // Means of a benchmark over other numbers of turns say over how many.
-  const several = new Set(runs.map((run) => run.stamina.tau)).size > 1;
+  const several = new Set(runs.map((run) => run.stamina.tau).filter((tau) => tau !== null)).size > 1;
   const stamina = ({ stamina: { mean, tau } }: Run): string => (mean === null ? "unknown" : `${several ? `τ ${String(tau)} ` : ""}${mean.toFixed(2)}`);
   for (const run of runs) {
     const cells = page.locator(`a[href="#/run/${run.id}"]`).locator("xpath=ancestor::tr").locator("td");

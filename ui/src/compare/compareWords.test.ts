@@ -1,7 +1,18 @@
 import { expect, test } from "vitest";
+import type { Comparability } from "../host/bindings/Comparability";
 import type { ComparedMember } from "../host/bindings/ComparedMember";
 import type { RunRow } from "../host/bindings/RunRow";
-import { fullInWords, knownOver, manyInWords, measured, measureName, perSurvivedTurn, resultInWords, sumOfCost } from "./compareWords";
+import {
+  foldsHarmless,
+  fullInWords,
+  knownOver,
+  manyInWords,
+  measured,
+  measureName,
+  perSurvivedTurn,
+  resultInWords,
+  sumOfCost,
+} from "./compareWords";
 
 const member = (simulated: boolean, cost: number | null, no_turn_survived = false): ComparedMember =>
   ({
@@ -45,4 +56,13 @@ test("a run of one turn is chosen by its pass rate, any other by its stamina", (
   expect(resultInWords(run(null))).toBe("n = 20 · stamina 0.47");
   expect(resultInWords(run({ value: 9 / 19, trials: 19 }))).toBe("n = 19 · pass rate 47.4\u202f%");
   expect(resultInWords(run({ value: null, trials: 0 }))).toBe("n = 0 · pass rate unknown");
+});
+
+test("settings without effect are folded below others, not below nothing", () => {
+  const settings = (...words: Comparability[]): { readonly comparability: Comparability }[] =>
+    words.map((comparability) => ({ comparability }));
+  expect(foldsHarmless(settings("no_effect", "no_effect"), 1)).toBe(false);
+  expect(foldsHarmless(settings("not_comparable", "no_effect", "no_effect"), 1)).toBe(true);
+  expect(foldsHarmless(settings("not_comparable", "no_effect", "no_effect"), 4)).toBe(false);
+  expect(foldsHarmless(settings("not_comparable", "cannot_be_ruled_out", "no_effect"), 1)).toBe(false);
 });

@@ -4,7 +4,7 @@ import type { ComparedMember } from "../host/bindings/ComparedMember";
 import type { ChiSquare } from "../host/bindings/ChiSquare";
 import type { DisagreementMode } from "../host/bindings/DisagreementMode";
 import type { DisagreementSort } from "../host/bindings/DisagreementSort";
-import type { KnownOver } from "../host/bindings/KnownOver";
+import type { KnownCounts } from "../host/bindings/KnownCounts";
 import type { Measure } from "../host/bindings/Measure";
 import type { Member } from "../host/bindings/Member";
 import type { RunRow } from "../host/bindings/RunRow";
@@ -125,7 +125,7 @@ export function perSurvivedTurn(m: Pick<ComparedMember, "simulated" | "spent">, 
 }
 
 /** Of how many turns a rate is known, where not of all that were played. */
-export function knownOver(spent: Spent, rate: number | null, over: KnownOver, rates: boolean): string | null {
+export function knownOver(spent: Spent, rate: number | null, over: KnownCounts, rates: boolean): string | null {
   if (rate === null || over.turns >= spent.turns_played) return null;
   const known = `known for ${String(over.turns)} of ${counted(spent.turns_played, rates ? "trial" : "turn")}`;
   return rates ? known : `${known}, in ${counted(over.episodes, "episode")}`;
@@ -184,6 +184,15 @@ export const differs = (d: Pick<SettingDifference, "values">): boolean => new Se
 export function markInWords(d: Pick<SettingDifference, "values" | "comparability">): string {
   if (d.comparability === "no_effect") return "";
   return d.comparability === "not_comparable" ? "not comparable" : differs(d) ? "effect unknown" : "may differ (unknown)";
+}
+
+/**
+ * Whether the settings without effect are folded: several of them, among more rows than there is `room` for. Some other setting stays
+ * above them, so that they are further ones.
+ */
+export function foldsHarmless(differences: readonly Pick<SettingDifference, "comparability">[], room: number): boolean {
+  const harmless = differences.filter((d) => d.comparability === "no_effect").length;
+  return differences.length > room && harmless > 1 && harmless < differences.length;
 }
 
 /** How many settings make what, for the status bar. */

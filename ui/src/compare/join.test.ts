@@ -10,6 +10,7 @@ const result = (id: string, outcome: TestOutcome = "failed"): TestResult => ({
   group: null,
   kind: null,
   intent: null,
+  scenario: null,
   expected: null,
   actual: null,
   message: null,
@@ -59,6 +60,14 @@ test("an attempt without a verdict, or none, says nothing of tests it does not n
   expect(joinTests(left, undefined)[0]?.right).toBe("unknown");
   expect(joinTests(left, attempt([], [], { verdict: "passed", passed: 5 }))[0]?.right).toBe("clear");
   expect(joinTests(undefined, undefined)).toEqual([]);
+});
+
+test("a test that is not named is unknown where some neither passed nor failed", () => {
+  const left = attempt([result("a")], []);
+  const failing = [result("x"), result("y")];
+  const stateWith = (total: number): string | undefined => joinTests(left, attempt(failing, [], { passed: 41, total }))[0]?.right;
+  expect(stateWith(44)).toBe("unknown");
+  expect(stateWith(43)).toBe("clear");
 });
 
 test("modes pick what differs, fails or errs", () => {

@@ -3,7 +3,7 @@ import type { AttemptDetail } from "../host/bindings/AttemptDetail";
 import type { DisagreementMode } from "../host/bindings/DisagreementMode";
 import type { TestResult } from "../host/bindings/TestResult";
 
-/** `clear`: not named, and every failing test of that attempt is described, so it did not fail. */
+/** `clear`: not named, and all that did not pass in that attempt is described as failing, so it did not fail. */
 export type SideState = "failed" | "error" | "passed" | "clear" | "unknown";
 
 export interface JoinedTest {
@@ -29,12 +29,13 @@ function statesOf(attempt: AttemptDetail | undefined): (id: string) => { state: 
   if (!attempt) return () => ({ state: "unknown", result: null });
   const failing = new Map(attempt.failing.map((t) => [t.id, t]));
   const passed = new Set(attempt.passed_tests);
-  // Where the suite itself did not come to a verdict, silence says nothing.
+  // Where the suite itself did not come to a verdict, silence says nothing. Where it failed, tests that neither passed nor failed
+  // may be among those that are not named.
   const complete =
     attempt.failing_not_described === 0 &&
     attempt.passed !== null &&
     attempt.total !== null &&
-    (attempt.verdict === "passed" || attempt.verdict === "failed");
+    (attempt.verdict === "passed" || (attempt.verdict === "failed" && attempt.passed + attempt.failing.length >= attempt.total));
   return (id) => {
     const result = failing.get(id) ?? null;
     if (result) return { state: result.outcome === "error" ? "error" : "failed", result };

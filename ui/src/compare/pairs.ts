@@ -43,9 +43,9 @@ export const knownShared = ({ overlaps, shared_scenarios }: Pick<Comparison, "ov
   shared_scenarios === 0 && overlaps.length > 0 ? null : shared_scenarios;
 
 /** Over what a member is paired with the reference: `on 12 shared scenarios`; of `tau`, the horizon of the comparison, they may know less. */
-export function pairedOver(paired: Pick<PairedComparison, "n" | "tau"> | null, tau: number, rates: boolean): string {
+export function pairedOver(paired: Pick<PairedComparison, "n" | "tau"> | null, tau: number | null, rates: boolean): string {
   if (paired === null) return "nothing is paired";
-  return `on ${counted(paired.n, rates ? "shared task" : "shared scenario")}${paired.tau < tau ? ", as far as they are known" : ""}`;
+  return `on ${counted(paired.n, rates ? "shared task" : "shared scenario")}${tau !== null && paired.tau < tau ? ", as far as they are known" : ""}`;
 }
 
 /** A difference as it is shown: of pass rates in percentage points, else in turns. */

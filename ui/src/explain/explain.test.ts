@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import entries from "virtual:explained";
-import { fillPlaceholders, inputsRoute, knownHorizon } from "./explained";
+import { fillPlaceholders, inputsRoute } from "./explained";
 import { explainKeys, isExplainKey } from "./keys";
 import { parse } from "./parse";
 
@@ -150,7 +150,7 @@ test("commands and code have the run, the reference and τ of the place", () => 
   );
   expect(fillPlaceholders(command, at)).toBe(command);
   // A command is not told a horizon of nobody.
-  expect([knownHorizon("0"), knownHorizon("9"), knownHorizon(null)]).toEqual([null, "9", null]);
+  expect(fillPlaceholders("stamina compare RUN --tau TAU", { ...at, tau: null })).toBe("stamina compare sweep.a --tau TAU");
   const entry = entries.find((one) => one.key === "mean_stamina");
   if (!entry) throw new Error("mean stamina is explained");
   expect(inputsRoute(entry, at, { page: "library", query: {} })).toEqual({ page: "run", run: "sweep.a", query: { view: "table" } });

@@ -37,9 +37,6 @@ function headOf(cell: HTMLTableCellElement): Element | null {
   return null;
 }
 
-/** The horizon of a place. Where it is 0 nobody was at risk, and no command takes it. */
-export const knownHorizon = (turns: string | null): string | null => (turns === "0" ? null : turns);
-
 /** The number to which an element belongs. */
 export function explainedAt(from: Element | null): Explained | undefined {
   const cell = from?.closest<HTMLTableCellElement>("td,th") ?? null;
@@ -53,7 +50,7 @@ export function explainedAt(from: Element | null): Explained | undefined {
     key,
     run: near("data-explain-run"),
     reference: near("data-explain-reference"),
-    tau: knownHorizon(near("data-explain-tau")),
+    tau: near("data-explain-tau"),
     folder: near("data-explain-folder"),
   };
 }

@@ -7,7 +7,7 @@ export type Inputs = "episodes" | "attempts" | "runs" | "pairs" | "matrix" | "li
 export interface Explanation {
   readonly key: string;
   readonly name: string;
-  /** One sentence in plain words. */
+  /** In plain words. */
   readonly words: string;
   readonly formula: string;
   readonly inputs: Inputs;

@@ -1,9 +1,9 @@
 // What can be made of what, in the words of the dialog. Pure.
 import type { ExportFormat } from "../host/bindings/ExportFormat";
-import type { ExportOf } from "../host/bindings/ExportOf";
+import type { ExportSubject } from "../host/bindings/ExportSubject";
 import type { Exported } from "../host/bindings/Exported";
 
-export type ExportKind = ExportOf["what"] | "attempts";
+export type ExportKind = ExportSubject["what"] | "attempts";
 
 export interface Format {
   readonly format: ExportFormat;

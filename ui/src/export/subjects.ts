@@ -1,18 +1,18 @@
 // What the pages of one run have to export. Pure.
 import type { CompareRequest } from "../host/bindings/CompareRequest";
 import type { GridSort } from "../host/bindings/GridSort";
-import type { ExportSubject } from "./open.svelte";
+import type { Exportable } from "./open.svelte";
 
 const only = (run: string): CompareRequest => ({ members: [{ by: "run", run }], reference: 0, tau: null, pairs: "reference" });
 
 /** Its curve, turn by turn, and the report of it. */
-export function survivalOf(run: string, title = "Survival"): ExportSubject {
+export function survivalOf(run: string, title = "Survival"): Exportable {
   const request = only(run);
   return { title, figure: { kind: "survival", of: request, bands: "auto" }, table: { kind: "survival", of: request }, report: request };
 }
 
 /** At which turns its episodes failed first. */
-export function firstFailuresOf(run: string): ExportSubject {
+export function firstFailuresOf(run: string): Exportable {
   const request = only(run);
   return {
     title: "First failures",
@@ -23,28 +23,28 @@ export function firstFailuresOf(run: string): ExportSubject {
 }
 
 /** Its tasks, where it plays one turn: what each came to and took. */
-export function tasksOf(run: string): ExportSubject {
+export function tasksOf(run: string): Exportable {
   const request = { members: only(run).members, only: [], mode: "all" as const, text: "" };
   return { title: "Tasks", table: { kind: "tasks", of: request }, report: only(run) };
 }
 
 /** Scores of its turns. */
-export function scoresOf(run: string): ExportSubject {
+export function scoresOf(run: string): Exportable {
   const request = only(run);
   return { title: "Scores of turns", table: { kind: "scores", of: request }, report: request };
 }
 
 /** Its episodes, one a row. */
-export function episodesOf(run: string, sort: GridSort): ExportSubject {
+export function episodesOf(run: string, sort: GridSort): Exportable {
   return { title: "Episodes", table: { kind: "episodes", members: only(run).members, sort }, report: only(run) };
 }
 
 /** The grid: its turns, one a row. */
-export function turnsOf(run: string, sort: GridSort): ExportSubject {
+export function turnsOf(run: string, sort: GridSort): Exportable {
   return { title: "Episode grid", table: { kind: "turns", members: only(run).members, sort }, report: only(run) };
 }
 
 /** Comprehension against efficiency, of a run without tests. */
-export function planeOf(run: string): ExportSubject {
+export function planeOf(run: string): Exportable {
   return { title: "Comprehension × efficiency", figure: { kind: "plane", runs: [run] } };
 }

@@ -3,6 +3,7 @@ import {
   CASES,
   caseRoute,
   failedInWords,
+  failingInWords,
   madeInWords,
   noFlips,
   originsAbout,
@@ -42,14 +43,15 @@ test("an address that says nothing shows the first failures by run", () => {
 });
 
 test("small shares are not 0 and large ones not 100", () => {
-  expect([0, 0.0001, 0.004, 0.34, 0.996, 0.9999, 1].map(percent)).toEqual([
-    "0 %",
+  expect([0, 0.0001, 0.004, 1 / 8, 0.34, 0.996, 0.9999, 1].map(percent)).toEqual([
+    "0.0 %",
     "< 0.1 %",
     "0.4 %",
-    "34 %",
+    "12.5 %",
+    "34.0 %",
     "99.6 %",
     "> 99.9 %",
-    "100 %",
+    "100.0 %",
   ]);
 });
 
@@ -62,6 +64,17 @@ test("a case leads to its attempt and test", () => {
     query: { attempt: "2", test: "a.b" },
   });
   expect(caseRoute({ run: "r", episode: "e", turn: 3, attempt: 2, test: null }).query).toEqual({ attempt: "2" });
+});
+
+test("the failing tests of an attempt are never more than ran", () => {
+  const attempt = { tests: [["wrong_default", 2]] as [string, number][], not_described: 0, passed: 41, total: 44 };
+  // One of the 44 neither passed nor failed.
+  expect(failingInWords(attempt)).toBe("2 of 44");
+  expect(failingInWords({ ...attempt, not_described: 1 })).toBe("3 of 44");
+  expect(failingInWords({ ...attempt, passed: 0, total: 1 })).toBe("2 described");
+  expect(failingInWords({ ...attempt, passed: null, total: null })).toBe("2 described");
+  expect(failingInWords({ ...attempt, not_described: 1, passed: 0, total: 1 })).toBe("2 described, 1 not described");
+  expect(failingInWords({ tests: [], not_described: 0, passed: null, total: null })).toBe("unknown");
 });
 
 test("origins are counted in words", () => {
@@ -82,7 +95,7 @@ test("what was tried again and failed again was tried again", () => {
     median_turns: null,
   };
   expect(repairedInWords(repair, false).small).toBe("no turn was tried again");
-  expect(repairedInWords({ ...repair, tried_again: 2 }, false)).toEqual({ value: "0 %", small: "of 2 turns", unknown: false });
+  expect(repairedInWords({ ...repair, tried_again: 2 }, false)).toEqual({ value: "0.0 %", small: "of 2 turns", unknown: false });
   expect(repairedInWords({ ...repair, failed_first: 0 }, false).small).toBe("no turn failed first");
   expect([repair, { ...repair, failed_first: 0 }, { ...repair, tried_again: 2 }].map((sums) => repairedInWords(sums, true).small)).toEqual([
     "no trial was tried again",

@@ -9,8 +9,8 @@ import type { FailureCasesRequest } from "../host/bindings/FailureCasesRequest";
 import type { FailuresRequest } from "../host/bindings/FailuresRequest";
 import type { Repair } from "../host/bindings/Repair";
 import type { TestHistory } from "../host/bindings/TestHistory";
-import type { ExportSubject } from "../export/open.svelte";
-import { counted, decimals } from "../parts/format";
+import type { Exportable } from "../export/open.svelte";
+import { bounded, count, counted } from "../parts/format";
 import type { Query, Route } from "../shell/routes";
 
 export const groupings: readonly { readonly by: FailureGrouping; readonly name: string }[] = [
@@ -40,7 +40,7 @@ export type Tab = (typeof tabs)[number];
 export const tabNames: Readonly<Record<Tab, string>> = { cases: "Cases", repair: "Repair", flips: "Flipping tests", rules: "Rules" };
 
 /** What the tables of a tab are exported as; each has a button of its own. */
-export function tables(tab: Tab, request: FailuresRequest, cases: FailureCasesRequest): readonly ExportSubject[] {
+export function tables(tab: Tab, request: FailuresRequest, cases: FailureCasesRequest): readonly Exportable[] {
   switch (tab) {
     case "cases":
       return [{ title: "Cases", table: { kind: "cases", of: cases } }];
@@ -90,13 +90,8 @@ export function readRows(query: Query): number {
   return /^[1-9]\d{0,5}$/.test(rows) ? Math.max(CASES, Number(rows)) : CASES;
 }
 
-/** `34 %`; one digit where it would read as 0 or 100 and is neither. */
-export function percent(share: number): string {
-  const p = share * 100;
-  if (p > 0 && p < 0.05) return "< 0.1 %";
-  if (p > 99.95 && p < 100) return "> 99.9 %";
-  return `${p > 0 && (p < 0.95 || (p > 99 && p < 100)) ? decimals(p, 1) : decimals(p, 0)} %`;
-}
+/** `34.2 %`: with one decimal as on every page and in the command line, so that 1 of 8 is not 12 %. */
+export const percent = (share: number): string => `${bounded(share * 100, 100, 1)} %`;
 
 /** How many turns that failed at first a later attempt repaired, of a group; of runs of one turn, a turn is a trial. */
 export function repairedInWords(
@@ -192,6 +187,24 @@ export function caseRoute(place: Pick<FailureCase, "run" | "episode" | "turn" | 
 
 export const classLabel = (failures: Failures | undefined, word: string): string =>
   failures?.classes.find((c) => c.class === word)?.label ?? word.replaceAll("_", " ");
+
+/** `3 of 44`: failing tests of those that ran, also those that are not described; without counts `2 described`, or unknown. */
+export function failingInWords({
+  tests,
+  not_described,
+  passed,
+  total,
+}: Pick<FailureCase, "tests" | "not_described" | "passed" | "total">): string {
+  const described = tests.reduce((sum, [, n]) => sum + n, 0);
+  const failing = described + not_described;
+  // A source may describe more tests than it counts.
+  if (passed === null || total === null || failing > total) {
+    if (failing === 0) return "unknown";
+    const further = not_described > 0 ? `, ${count(not_described)} not described` : "";
+    return counted(described, "described", "described") + further;
+  }
+  return `${count(failing)} of ${count(total)}`;
+}
 
 /** `2 new, 1 regressed` */
 export function originsInWords([fresh, regressed, still, unknown]: FailureCase["origins"]): string {

@@ -50,7 +50,7 @@ export function cellsOf(matrix: Matrix, chosen: readonly number[]): MatrixCell[]
 /** Which cells hold τ down, as a comparison says it: `Compared over 7 turns: MiniMax-M3 has no data beyond turn 7; the others have data to turn 9 or later.` */
 export function heldInWords(matrix: Pick<Matrix, "tau" | "shortest" | "harnesses" | "models" | "cells">): string | null {
   const { tau, shortest, harnesses, models } = matrix;
-  if (shortest === null) return null;
+  if (shortest === null || tau === null) return null;
   const names = matrix.cells
     .filter((cell) => cell !== null)
     .filter((cell) => cell.runs.some((run) => shortest.runs.includes(run)))

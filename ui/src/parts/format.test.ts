@@ -34,7 +34,7 @@ import {
 
 /** It was 0, over which no mean is. */
 test("a horizon is unknown where nobody was at risk", () => {
-  expect([0, 1, 12].map(horizonInWords)).toEqual(["unknown", "1", "12"]);
+  expect([null, 1, 12].map(horizonInWords)).toEqual(["unknown", "1", "12"]);
 });
 
 const plain = (text: string): string => text.replaceAll("\u202f", " ");

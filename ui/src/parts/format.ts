@@ -206,8 +206,8 @@ export function signedInterval(low: number | null, high: number | null, digits =
   return low === null ? "n/a" : `[${end(low)}, ${high === null ? "n/a" : end(high)}]`;
 }
 
-/** The horizon of means, in turns. Where it is 0 nobody was at risk, and there is none. */
-export const horizonInWords = (tau: number): string => (tau === 0 ? UNKNOWN : String(tau));
+/** The horizon of means, in turns; `null` = nobody was at risk. */
+export const horizonInWords = (tau: number | null): string => (tau === null ? UNKNOWN : String(tau));
 
 /** Why a mean over so many episodes has no interval. Whether they are of one scenario is not known here. */
 export const whyNoInterval = (n: number): string => (n > 1 ? "one scenario, or all alike" : "one episode");

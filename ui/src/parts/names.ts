@@ -12,8 +12,10 @@ function slug(name: string): string {
 
 export function runName(row: Pick<RunRow, "id" | "model" | "source_name" | "baseline" | "harness">): string {
   if (row.model !== null && row.baseline === null) return row.model;
-  const prefix = `${slug(row.source_name.replace(/\.zip$/, ""))}.`;
-  const place = row.id.startsWith(prefix) && row.id.length > prefix.length ? row.id.slice(prefix.length) : row.id;
+  // The id of a run in a zip begins without the ending of the zip; a folder may be called `c.zip`.
+  const prefixes = [row.source_name, row.source_name.replace(/\.zip$/i, "")].map((name) => `${slug(name)}.`);
+  const prefix = prefixes.find((start) => row.id.startsWith(start) && row.id.length > start.length) ?? "";
+  const place = row.id.slice(prefix.length);
   // The harness has its own column: `oracle-k2`, not `oracle-k2-oracle`.
   const suffix = `-${slug(row.harness ?? "")}`;
   return row.harness !== null && place.endsWith(suffix) && place.length > suffix.length ? place.slice(0, -suffix.length) : place;

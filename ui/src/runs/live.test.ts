@@ -51,7 +51,7 @@ function episode(change: Partial<LiveEpisode> = {}): LiveEpisode {
     now: "pytest",
     eta_seconds: null,
     stuck: null,
-    goes_on: false,
+    is_resumable: false,
     ...change,
   };
 }
@@ -100,7 +100,7 @@ function detail(change: Partial<LiveRunDetail> = {}, row: Partial<LiveRunDetail[
 
 test("what something else ended can continue, what the agent ended is a result", () => {
   // Which is which the workbench says: the runner goes by the same rule.
-  const outside = episode({ phase: "over", end_reason: "budget", goes_on: true });
+  const outside = episode({ phase: "over", end_reason: "budget", is_resumable: true });
   const own = episode({ phase: "over", end_reason: "tests_failed" });
   expect(canContinue("finished", [own, outside])).toBe(true);
   expect(canContinue("finished", [own])).toBe(false);
@@ -109,7 +109,7 @@ test("what something else ended can continue, what the agent ended is a result",
 });
 
 test("an attempt in flight and an episode that continues can be retried, in a pause as well", () => {
-  const outside = episode({ phase: "over", end_reason: "budget", goes_on: true });
+  const outside = episode({ phase: "over", end_reason: "budget", is_resumable: true });
   for (const state of ["running", "paused"] as const) {
     expect(
       [outside, episode(), episode({ phase: "over", end_reason: "tests_failed" }), episode({ phase: "queued" })].map((one) =>

@@ -43,12 +43,12 @@ export const isLive = (state: LiveState): boolean =>
 export const canResume = (state: LiveState): boolean => state === "stopped" || state === "budget" || state === "failed" || state === "lost";
 
 /** Whether a run can be resumed: it did not finish, or something else than their agents ended episodes of it. */
-export const canContinue = (state: LiveState, episodes: readonly Pick<LiveEpisode, "goes_on">[]): boolean =>
-  canResume(state) || (state === "finished" && episodes.some((episode) => episode.goes_on));
+export const canContinue = (state: LiveState, episodes: readonly Pick<LiveEpisode, "is_resumable">[]): boolean =>
+  canResume(state) || (state === "finished" && episodes.some((episode) => episode.is_resumable));
 
 /** Whether the attempt of an episode can be retried, or the episode continued; both work in a pause, too. */
-export const canRetry = (state: LiveState, episode: Pick<LiveEpisode, "phase" | "goes_on">): boolean =>
-  (state === "running" || state === "paused") && (isInFlight(episode) || episode.goes_on);
+export const canRetry = (state: LiveState, episode: Pick<LiveEpisode, "phase" | "is_resumable">): boolean =>
+  (state === "running" || state === "paused") && (isInFlight(episode) || episode.is_resumable);
 
 /** Why an episode that is over can continue, and how. */
 export function retryInWords(episode: Pick<LiveEpisode, "end_reason">): string {
@@ -248,7 +248,7 @@ export function strip(run: LiveRunDetail): Stat[] {
       bar:
         row.unread > 0
           ? undefined
-          : { share: planned === 0 ? 0 : done / planned, accent: playing, label: `${count(done)} of ${count(planned)} turns` },
+          : { share: planned === 0 ? 0 : done / planned, accent: playing, label: `${count(done)} of ${counted(planned, "turn")}` },
       title: row.unread > 0 ? `The records of ${counted(row.unread, "episode")} cannot be read` : undefined,
     },
     {

@@ -1,9 +1,9 @@
 // What is kept of a run of somebody else. Its page shows the lines of the core, in the words that the command line prints. Pure.
 import type { RunTrust } from "../host/bindings/RunTrust";
-import type { TrustKeep } from "../host/bindings/TrustKeep";
+import type { TrustChoice } from "../host/bindings/TrustChoice";
 import type { TrustRun } from "../host/bindings/TrustRun";
 
-export type Kept = Readonly<Record<TrustKeep, boolean>>;
+export type Kept = Readonly<Record<TrustChoice, boolean>>;
 
 export const NOTHING_KEPT: Kept = { endpoint: false, key: false, variables: false };
 

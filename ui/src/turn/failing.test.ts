@@ -8,10 +8,12 @@ import {
   groupByReason,
   counts,
   cutToLines,
+  fileInWords,
   group,
   isLongerThan,
   noFailingTestInWords,
   offBy,
+  offeredFilters,
   failingTests,
   splitId,
 } from "./failing";
@@ -22,6 +24,7 @@ const test = (id: string, name: string | null, kind: string | null = "core"): Te
   group: name,
   kind,
   intent: null,
+  scenario: null,
   expected: null,
   actual: null,
   message: null,
@@ -45,9 +48,26 @@ describe("failing tests", () => {
       failing_not_described: 4,
       histories: [stood("still_failing"), stood("regressed"), stood("new"), stood("unknown")],
     } as unknown as AttemptDetail;
-    expect(counts(attempt)).toEqual({ all: 8, new: 1, regressed: 1, still_failing: 1 });
+    expect(counts(attempt)).toEqual({ all: 8, new: 1, regressed: 1, still_failing: 1, unknown: 1 });
     expect(failingTests(attempt, "regressed").map((failure) => failure.test.id)).toEqual(["back"]);
     expect(failingTests(attempt, "all")).toHaveLength(4);
+    expect(failingTests(attempt, "unknown").map((failure) => failure.test.id)).toEqual(["odd"]);
+  });
+
+  it("of unknown history are not counted as neither new nor regressed", () => {
+    const none = { all: 8, new: 0, regressed: 0, still_failing: 0, unknown: 0 };
+    expect(offeredFilters({ ...none, unknown: 8 }, "all")).toEqual(["all", "unknown"]);
+    expect(offeredFilters({ ...none, unknown: 8 }, "new")).toEqual(["all", "new", "unknown"]);
+    expect(offeredFilters({ ...none, new: 5, unknown: 3 }, "all")).toEqual(["all", "new", "regressed", "unknown"]);
+    expect(offeredFilters({ ...none, still_failing: 8 }, "all")).toEqual(["all", "still_failing"]);
+    expect(offeredFilters(none, "all")).toEqual(["all", "new", "regressed"]);
+  });
+
+  it("name their file with its end whole", () => {
+    expect(fileInWords("tests/test_turn_8.py::")).toBe("test_turn_8.py");
+    expect(fileInWords("tests/api/test_orders_and_their_customers_turn_8.py::")).toBe("…their_customers_turn_8.py");
+    expect(fileInWords(`tests/${"a".repeat(40)}.py::`)).toBe(`…${"a".repeat(24)}.py`);
+    expect(fileInWords("test_a.py::TestOrders::")).toBe("test_a.py::TestOrders");
   });
 
   it("that fail for one reason are one group", () => {

@@ -4,8 +4,9 @@ import type { TestHistory } from "../host/bindings/TestHistory";
 import type { TestResult } from "../host/bindings/TestResult";
 import { endReasonLabels } from "../parts/format";
 
-/** Which failing tests are shown: all, or those that stood so before. */
-export type HistoryFilter = "all" | "new" | "regressed" | "still_failing";
+/** Which failing tests may be shown: all, or those that stood so before. */
+export const historyFilters = ["all", "new", "regressed", "still_failing", "unknown"] as const;
+export type HistoryFilter = (typeof historyFilters)[number];
 
 /** A failing test and how it stood before. */
 export interface Failing {
@@ -28,7 +29,7 @@ export function failingTests(attempt: AttemptDetail, show: HistoryFilter): Faili
   return show === "all" ? all : all.filter((failure) => failure.history.history === show);
 }
 
-/** How many failing tests belong to each choice. Those that the source does not describe, and those of unknown history, are among all only. */
+/** How many failing tests belong to each choice. Those that the source does not describe are among all only. */
 export function counts(attempt: AttemptDetail): Record<HistoryFilter, number> {
   const countOf = (show: HistoryFilter): number => attempt.histories.filter((test) => test.history === show).length;
   return {
@@ -36,7 +37,19 @@ export function counts(attempt: AttemptDetail): Record<HistoryFilter, number> {
     new: countOf("new"),
     regressed: countOf("regressed"),
     still_failing: countOf("still_failing"),
+    unknown: countOf("unknown"),
   };
+}
+
+/**
+ * The choices that are offered: those that some test belongs to. Where nothing is still failing, "New 0" and "Regressed 0" are
+ * offered, too, unless no history is known.
+ */
+export function offeredFilters(tally: Readonly<Record<HistoryFilter, number>>, show: HistoryFilter): HistoryFilter[] {
+  const isNoneKnown = tally.unknown > 0 && tally.new + tally.regressed + tally.still_failing === 0;
+  const isToldAtZero = (filter: HistoryFilter): boolean =>
+    !isNoneKnown && tally.still_failing === 0 && (filter === "new" || filter === "regressed");
+  return historyFilters.filter((filter) => filter === "all" || filter === show || tally[filter] > 0 || isToldAtZero(filter));
 }
 
 /** Groups in the order in which they first occur; tests without a requirement last. */
@@ -128,6 +141,20 @@ export function splitId(id: string): { path: string; name: string } {
   const head = bracket < 0 ? id : id.slice(0, bracket);
   const cut = head.lastIndexOf("::");
   return cut < 0 ? { path: "", name: id } : { path: id.slice(0, cut + 2), name: id.slice(cut + 2) };
+}
+
+/** So many letters of a file of tests are shown. */
+const FILE_LENGTH = 28;
+
+/** The file or class of a test's path, its end whole: `test_orders.py`; a longer one is cut between words. */
+export function fileInWords(path: string): string {
+  const whole = path.replace(/::$/, "");
+  const name = whole.slice(whole.lastIndexOf("/") + 1);
+  if (name.length <= FILE_LENGTH) return name;
+  const end = name.slice(-FILE_LENGTH + 1);
+  // From the first word that is whole; a single long word is cut.
+  const word = end.search(/[_\-:](?=[^_\-:])/);
+  return `…${word < 0 ? end : end.slice(word + 1)}`;
 }
 
 /** So many passed tests are listed at once. */

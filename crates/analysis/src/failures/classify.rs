@@ -96,13 +96,13 @@ pub fn classify_attempt(attempt: &Attempt, context: &Context<'_>) -> Option<Clas
     let of_end = first(ATTEMPT_RULES, &AttemptEvidence::from_attempt(attempt, context));
     let (primary, rule) = match of_end {
         Some(rule) => (rule.class, rule.id),
-        None => of_tests(&tests, &counts, none_passed(attempt)),
+        None => attempt_class(&tests, &counts, none_passed(attempt)),
     };
     Some(Classification { primary, rule, tests, counts, not_described: attempt.failing_not_described() })
 }
 
 /// The class that failing tests give their attempt, and its most frequent rule.
-fn of_tests(
+fn attempt_class(
     tests: &[ClassifiedTest],
     counts: &BTreeMap<FailureClass, u32>,
     none_passed: bool,

@@ -12,7 +12,7 @@ mod repair;
 #[cfg(test)]
 mod tests;
 
-use model::{Attempt, Episode, TestOutcome, Verdict};
+use model::{Attempt, Episode, TestOutcome, TestResult, Verdict};
 use serde::Serialize;
 
 use self::identity::{Numbers, TurnTest};
@@ -145,27 +145,25 @@ pub fn history(episode: &Episode) -> History {
     let mut tests: Vec<TestState> = Vec::new();
     // Whether some earlier attempt did not name all its tests.
     let mut hidden = false;
-    // Whether tests ran in an earlier turn.
-    let mut ran_before = false;
     // Whether some test is followed only within its turn.
     let mut has_unfollowed = false;
     let mut ordinal = 0_u32;
     // Attempts at which tests ran.
     let mut runs = 0_u32;
     for turn in &episode.turns {
-        let of_turn = numbers.of_turn(turn);
+        let turn_tests = numbers.next_turn(turn);
         tests.resize_with(numbers.len(), TestState::default);
         let mut ran_now = false;
         // The number in the episode of the last attempt of the turn that would show the pass of a test that failed before it.
         let mut last_shown = 0_u32;
         let hidden_before_turn = hidden;
-        has_unfollowed |= of_turn.tests.iter().any(|turn_test| !turn_test.is_followed);
-        for (attempt, places) in turn.attempts.iter().zip(&of_turn.places) {
+        has_unfollowed |= turn_tests.tests.iter().any(|turn_test| turn_test.is_of_turn);
+        for (attempt, places) in turn.attempts.iter().zip(&turn_tests.places) {
             ordinal = ordinal.saturating_add(1);
             if !ran(attempt) {
                 continue;
             }
-            if shows_passes(attempt, places, &of_turn.tests, ran_now) {
+            if shows_passes(attempt, places, &turn_tests.tests, ran_now) {
                 history.passes = PassVisibility::Shown;
                 if ran_now {
                     last_shown = ordinal;
@@ -174,23 +172,22 @@ pub fn history(episode: &Episode) -> History {
             ran_now = true;
             runs = runs.saturating_add(1);
             let mut standings = Vec::new();
-            let mut take = |state: &mut TestState,
-                            turn_test: &TurnTest<'_>,
-                            passed: bool,
-                            index: Option<usize>| {
-                if !state.seen {
-                    state.seen = true;
-                    // Within a turn the suite is the same, so unnamed tests of other attempts are not other tests.
-                    state.hidden_before = if turn_test.is_followed { hidden_before_turn } else { ran_before };
-                }
-                let outcome = Outcome { turn: turn.number, attempt: attempt.number, passed };
-                if let Some(index) = index {
-                    standings.push(TestStanding { test: index, standing: state.standing(&history.repairs) });
-                }
-                state.take(turn_test.id, outcome, ordinal, &mut history.repairs);
-            };
+            let mut take =
+                |state: &mut TestState, turn_test: &TurnTest<'_>, passed: bool, index: Option<usize>| {
+                    if !state.seen {
+                        state.seen = true;
+                        // Within a turn the suite is the same, so unnamed tests of other attempts are not other tests.
+                        state.hidden_before = hidden_before_turn || turn_test.may_be_earlier;
+                    }
+                    let outcome = Outcome { turn: turn.number, attempt: attempt.number, passed };
+                    if let Some(index) = index {
+                        standings
+                            .push(TestStanding { test: index, standing: state.standing(&history.repairs) });
+                    }
+                    state.take(turn_test.id, outcome, ordinal, &mut history.repairs);
+                };
             for (index, (test, place)) in attempt.tests.iter().zip(places).enumerate() {
-                let turn_test = &of_turn.tests[*place];
+                let turn_test = &turn_tests.tests[*place];
                 let state = &mut tests[turn_test.test];
                 state.listed_at = ordinal;
                 match test.outcome {
@@ -200,7 +197,7 @@ pub fn history(episode: &Episode) -> History {
                 }
             }
             if tells_all_failures(attempt) {
-                for turn_test in &of_turn.tests {
+                for turn_test in &turn_tests.tests {
                     let state = &mut tests[turn_test.test];
                     if state.listed_at != ordinal {
                         take(state, turn_test, true, None);
@@ -216,8 +213,7 @@ pub fn history(episode: &Episode) -> History {
             }
             hidden |= !names_all_tests(attempt);
         }
-        ran_before |= ran_now;
-        for turn_test in of_turn.tests.iter().filter(|turn_test| turn_test.is_of_turn) {
+        for turn_test in turn_tests.tests.iter().filter(|turn_test| turn_test.is_of_turn) {
             if let Some((index, _)) = tests[turn_test.test].failing
                 && let Some(repair) = history.repairs.get_mut(index)
             {
@@ -325,8 +321,7 @@ fn shows_passes(
     if is_tried_again {
         return tells_all_failures(attempt) || passed.next().is_some();
     }
-    // A passed test with a description is followed by it.
-    passed.any(|(test, place)| turn_tests[*place].is_followed || test.intent.is_some())
+    passed.any(|(_, place)| !turn_tests[*place].is_of_turn)
 }
 
 /// Whether tests ran at an attempt.
@@ -341,8 +336,12 @@ fn ran(attempt: &Attempt) -> bool {
 fn tells_all_failures(attempt: &Attempt) -> bool {
     match attempt.verdict {
         Verdict::Passed => true,
+        // Where some neither passed nor failed, those that are not named may be these.
         Verdict::Failed => {
-            attempt.passed.is_some() && attempt.total.is_some() && attempt.failing_not_described() == 0
+            attempt.passed.is_some()
+                && attempt.total.is_some()
+                && attempt.stated_failing().is_none()
+                && attempt.failing_not_described() == 0
         }
         Verdict::Error | Verdict::Unfinished | Verdict::NotTested => false,
     }
@@ -350,6 +349,9 @@ fn tells_all_failures(attempt: &Attempt) -> bool {
 
 /// Whether every test is named.
 fn names_all_tests(attempt: &Attempt) -> bool {
-    let named_count = attempt.tests.iter().filter(|test| test.outcome != TestOutcome::Skipped).count();
+    // Where some neither passed nor failed, skipped ones are in the total as well.
+    let has_skipped_in_total = attempt.stated_failing().is_some();
+    let is_in_total = |test: &&TestResult| has_skipped_in_total || test.outcome != TestOutcome::Skipped;
+    let named_count = attempt.tests.iter().filter(is_in_total).count();
     attempt.total.is_some_and(|total| named_count >= total as usize)
 }

@@ -10,8 +10,8 @@ use workbench::{p_number, p_value};
 
 use crate::members::request;
 use crate::numbers::{
-    chi_square, estimate, interval, known_horizon, mean_stamina, notes, number, percent, percent_interval,
-    score_text, unknown,
+    chi_square, estimate, interval, mean_stamina, notes, number, percent, percent_interval, score_text,
+    unknown,
 };
 use crate::print::{print, print_json};
 use crate::{json, text_table};
@@ -88,7 +88,7 @@ fn comparison_json(comparison: &Comparison) -> Value {
             "ratio": estimate(p.ratio),
             "paired": p.paired.as_ref().map(|paired| json!({
                 "n": paired.n,
-                "tau": known_horizon(paired.tau),
+                "tau": paired.tau,
                 "mean": paired.mean,
                 "ci_low": paired.ci_low,
                 "ci_high": paired.ci_high,
@@ -104,7 +104,7 @@ fn comparison_json(comparison: &Comparison) -> Value {
         "equal": comparison.equal.iter().map(|(setting, value)| json!({ "setting": setting, "value": value })).collect::<Vec<_>>(),
         "comparability": comparison.comparability,
         "of_one_turn": comparison.of_one_turn,
-        "tau": known_horizon(comparison.tau),
+        "tau": comparison.tau,
         "shared_scenarios": comparison.shared_scenarios,
         "reference": id(comparison.reference),
         "holm_pairs": comparison.pairs.iter().filter(|pair| pair.p_holm.is_some()).count(),
@@ -124,8 +124,8 @@ fn comparison_json(comparison: &Comparison) -> Value {
 }
 
 /// A horizon in words. Where nobody was at risk there is none.
-pub(super) fn horizon(tau: u32) -> String {
-    if tau == 0 { unknown() } else { counted(tau.into(), "turn") }
+pub(super) fn horizon(tau: Option<u32>) -> String {
+    tau.map_or_else(unknown, |tau| counted(tau.into(), "turn"))
 }
 
 const fn are(number: u64) -> &'static str {
@@ -375,6 +375,6 @@ mod tests {
 
     #[test]
     fn a_horizon_of_nobody_is_unknown() {
-        assert_eq!([horizon(0), horizon(1), horizon(9)], ["unknown", "1 turn", "9 turns"]);
+        assert_eq!([None, Some(1), Some(9)].map(horizon), ["unknown", "1 turn", "9 turns"]);
     }
 }

@@ -149,6 +149,7 @@ fn case_json(case: &FailureCase) -> Value {
         "tests": case.tests.iter().map(|(class, n)| json!({ "class": class, "tests": n })).collect::<Vec<_>>(),
         "origins": { "new": new, "regressed": regressed, "still_failing": still_failing, "unknown": unknown },
         "failing": case.failing,
+        "not_described": case.not_described,
         "test": case.test,
         "passed_in_turn": case.passed_in_turn,
         "message": case.message,
@@ -212,10 +213,11 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
         text.push_str(&format!("{name}\n"));
     }
     text.push_str(&format!(
-        "{} of {} {outcome}; {} failing tests are described, {} only counted\n",
+        "{} of {} {outcome}; {} {} described, {} only counted\n",
         failures.attempts,
         counted(failures.total.made.into(), unit),
-        failures.tests,
+        counted(failures.tests.into(), "failing test"),
+        if failures.tests == 1 { "is" } else { "are" },
         failures.not_described
     ));
     for difference in &failures.not_comparable {

@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use workbench::Workbench;
 use workbench::api::{
-    ApiError, Bands, DrawFigure, ExportFormat, ExportOf, ExportRequest, FigureOf, FigureTheme, Measure,
-    RetriesRequest,
+    ApiError, Bands, DrawFigure, ExportFormat, ExportRequest, ExportSubject, FigureSubject, FigureTheme,
+    Measure, RetriesRequest,
 };
 
 use super::exports::{absolute, format_of, words, written};
@@ -76,7 +76,7 @@ pub(crate) struct FigureArgs {
     /// Venue, for its width and letters: icml (one column), icml:full (two), neurips, acl, ieee, acm, aaai, cvpr, …
     #[arg(long, value_name = "VENUE")]
     preset: Option<String>,
-    /// Height in pt; by default what the figure needs
+    /// Height in pt; by default what the figure needs. A warning says if the figure has another height
     #[arg(long, value_name = "PT")]
     height: Option<u32>,
     /// In grayscale
@@ -116,12 +116,12 @@ fn untested_runs(workbench: &Workbench, runs: &[String]) -> Result<Vec<String>, 
     runs.iter().map(|run| Ok(find_run(workbench, run)?.id)).collect()
 }
 
-fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Result<FigureOf, ApiError> {
+fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Result<FigureSubject, ApiError> {
     let selection = &args.selection;
     let request = || compared(workbench, &args.runs, selection.reference.as_deref(), selection.tau);
     let published = args.published;
     Ok(match kind {
-        FigureWord::Survival => FigureOf::Survival {
+        FigureWord::Survival => FigureSubject::Survival {
             of: request()?,
             bands: match args.bands {
                 BandsWord::Auto => Bands::Auto,
@@ -129,13 +129,13 @@ fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Resu
                 BandsWord::None => Bands::None,
             },
         },
-        FigureWord::FirstFailures => FigureOf::FirstFailures { of: request()? },
-        FigureWord::Differences => FigureOf::Differences { of: request()?, ratio: false },
-        FigureWord::Ratios => FigureOf::Differences { of: request()?, ratio: true },
+        FigureWord::FirstFailures => FigureSubject::FirstFailures { of: request()? },
+        FigureWord::Differences => FigureSubject::Differences { of: request()?, ratio: false },
+        FigureWord::Ratios => FigureSubject::Differences { of: request()?, ratio: true },
         FigureWord::Paired => {
             let request = request()?;
             let other = other(workbench, &request, args.other.as_deref())?;
-            FigureOf::Paired { of: request, other }
+            FigureSubject::Paired { of: request, other }
         }
         FigureWord::Bars => {
             let requested = request()?;
@@ -144,16 +144,18 @@ fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Resu
                 None if workbench.compare_runs(requested.clone())?.of_one_turn => Measure::PassRate,
                 None => Measure::Stamina,
             };
-            FigureOf::Bars { of: requested, measure, published }
+            FigureSubject::Bars { of: requested, measure, published }
         }
-        FigureWord::Pareto => FigureOf::Pareto { of: request()? },
-        FigureWord::Plane => FigureOf::Plane { runs: untested_runs(workbench, &args.runs)? },
-        FigureWord::Matrix => FigureOf::Matrix { of: matrix(workbench, &args.runs, selection)?, published },
-        FigureWord::Retries => FigureOf::Retries {
+        FigureWord::Pareto => FigureSubject::Pareto { of: request()? },
+        FigureWord::Plane => FigureSubject::Plane { runs: untested_runs(workbench, &args.runs)? },
+        FigureWord::Matrix => {
+            FigureSubject::Matrix { of: matrix(workbench, &args.runs, selection)?, published }
+        }
+        FigureWord::Retries => FigureSubject::Retries {
             of: RetriesRequest { members: request()?.members, ..RetriesRequest::default() },
             published,
         },
-        FigureWord::Failures => FigureOf::Failures { of: failures(workbench, &args.runs, selection)? },
+        FigureWord::Failures => FigureSubject::Failures { of: failures(workbench, &args.runs, selection)? },
     })
 }
 
@@ -172,7 +174,7 @@ pub(crate) fn figure(workbench: &Workbench, args: &FigureArgs, as_json: bool) ->
     let preset = args.preset.clone().unwrap_or_else(|| "icml".to_owned());
     if let Some(out) = &args.out {
         let format = format_of(out, FIGURES)?;
-        let figure = ExportOf::Figure { figure, preset, height_pt: args.height, grey: args.grey };
+        let figure = ExportSubject::Figure { figure, preset, height_pt: args.height, grey: args.grey };
         let made = workbench.export(ExportRequest { of: figure, format, to: Some(absolute(out)?) })?;
         return Ok(written(&made, as_json));
     }
@@ -181,14 +183,7 @@ pub(crate) fn figure(workbench: &Workbench, args: &FigureArgs, as_json: bool) ->
         let spec = workbench.print_spec(&figure, &preset, args.height, args.grey)?;
         let (svg, warnings) = workbench.svg_of(&spec)?;
         note_published(args.published, &spec.method.notes);
-        for warning in &warnings {
-            note(&format!("warning: {warning}"));
-        }
-        if as_json {
-            print_json(&json!({ "svg": svg, "warnings": warnings }));
-        } else {
-            print_data(&svg);
-        }
+        print_svg(&svg, &warnings, as_json);
         return Ok(ExitCode::SUCCESS);
     }
     let theme = if args.dark { FigureTheme::Dark } else { FigureTheme::Light };
@@ -205,6 +200,18 @@ pub(crate) fn figure(workbench: &Workbench, args: &FigureArgs, as_json: bool) ->
         print_data(&svg);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints an SVG for paper, and its warnings on the standard error.
+fn print_svg(svg: &str, warnings: &[String], as_json: bool) {
+    for warning in warnings {
+        note(&format!("warning: {warning}"));
+    }
+    if as_json {
+        print_json(&json!({ "svg": svg, "warnings": warnings }));
+    } else {
+        print_data(svg);
+    }
 }
 
 /// Without a file no caption is printed, which says why a published number is not drawn.
@@ -230,7 +237,7 @@ fn figure_again(workbench: &Workbench, args: &FigureArgs, as_json: bool) -> Resu
     }
     let format = args.out.as_deref().map(|out| format_of(out, FIGURES)).transpose()?;
     let to = args.out.as_deref().map(absolute).transpose()?;
-    let made = workbench.export_again(&workbench::SpecFile {
+    let made = workbench.reexport(&workbench::SpecFile {
         path: path.to_owned(),
         preset: args.preset.clone(),
         height_pt: args.height,
@@ -239,13 +246,9 @@ fn figure_again(workbench: &Workbench, args: &FigureArgs, as_json: bool) -> Resu
         to,
     })?;
     match made {
-        workbench::MadeAgain::Written(made) => Ok(written(&made, as_json)),
-        workbench::MadeAgain::Svg(svg) => {
-            if as_json {
-                print_json(&json!({ "svg": svg }));
-            } else {
-                print_data(&svg);
-            }
+        workbench::Reexport::Written(made) => Ok(written(&made, as_json)),
+        workbench::Reexport::Svg { svg, warnings } => {
+            print_svg(&svg, &warnings, as_json);
             Ok(ExitCode::SUCCESS)
         }
     }

@@ -12,7 +12,7 @@ use scenario::pack::{self, Manifest, Target};
 use serde_json::json;
 use settings::{Config, Generation, resolve};
 use workbench::api::ApiError;
-use workbench::sampler::Chosen;
+use workbench::sampler::ChosenSampler;
 
 use crate::numbers::rounded_seconds;
 use crate::pack_files::{config_error, is_missing, open, pack_error, read_config};
@@ -36,8 +36,14 @@ pub(crate) fn generate(
     let out = out.or_else(|| config.output_dir.as_ref().map(PathBuf::from));
     let out = target_of(out, "Name a folder or a .zip with --out, or with the key output_dir")?;
     let cancel = cancel_on_signal();
-    let sampler =
-        Chosen::by_settings(&config.generation, given(&config), &out, &cancel, &answer_tally(), &note)?;
+    let sampler = ChosenSampler::from_settings(
+        &config.generation,
+        given(&config),
+        &out,
+        &cancel,
+        &answer_tally(),
+        &note,
+    )?;
     write(&config.generation, &sampler, &out, force, &cancel, None, as_json)
 }
 
@@ -51,7 +57,7 @@ pub(crate) fn replay(
     let out = target_of(out, "Name a folder or a .zip with --out")?;
     let pack = open(path)?;
     let expected = pack.manifest().clone();
-    let sampler = Chosen::by_answers(pack);
+    let sampler = ChosenSampler::from_answers(pack);
     write(&expected.config, &sampler, &out, force, &cancel_on_signal(), Some(&expected), as_json)
 }
 
@@ -62,7 +68,7 @@ fn target_of(out: Option<PathBuf>, hint: &str) -> Result<PathBuf, ApiError> {
 /// Generates a pack and describes it. Exit code 1 if another one was expected.
 fn write(
     config: &Generation,
-    sampler: &Chosen,
+    sampler: &ChosenSampler,
     out: &Path,
     force: bool,
     cancel: &AtomicBool,
@@ -72,7 +78,7 @@ fn write(
     let begun = Instant::now();
     let options = pack::Options { force, ..pack::Options::default() };
     let written = run(config, sampler, &Target::from_path(out), &options, cancel);
-    sampler.ended(written.is_ok(), &note);
+    sampler.finish(written.is_ok(), &note);
     let manifest = written?;
     let seconds = begun.elapsed().as_secs_f64();
     let same = expected.is_none_or(|expected| expected.sha256 == manifest.sha256);
@@ -141,9 +147,9 @@ pub(crate) fn check(path: &Path, as_json: bool) -> Result<ExitCode, ApiError> {
     let sampler = if expected.config.use_llm_sampler {
         // The pack beside the manifest has the answers of its model.
         let beside = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        Chosen::by_answers(open(beside.unwrap_or(Path::new(".")))?)
+        ChosenSampler::from_answers(open(beside.unwrap_or(Path::new(".")))?)
     } else {
-        Chosen::programmatic()
+        ChosenSampler::programmatic()
     };
     let begun = Instant::now();
     let cancel = cancel_on_signal();
@@ -211,7 +217,7 @@ fn given(config: &Config) -> impl Iterator<Item = (&str, &serde_json::Value)> {
 
 fn run(
     config: &Generation,
-    sampler: &Chosen,
+    sampler: &ChosenSampler,
     target: &Target,
     options: &pack::Options,
     cancel: &AtomicBool,

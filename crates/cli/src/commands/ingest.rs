@@ -106,7 +106,7 @@ fn copies_line(copies: &[CopiedRun], runs: u32) -> Option<String> {
     let mut names: Vec<String> = named
         .iter()
         .filter_map(|copied| {
-            let (other, trials) = copied.also_in.first()?;
+            let (other, trials) = copied.other_runs.first()?;
             Some(format!("{} ({} in {other})", copied.run, counted((*trials).into(), "trial")))
         })
         .collect();
@@ -145,7 +145,7 @@ mod tests {
     fn runs_that_are_open_twice_are_named_up_to_three() {
         assert_eq!(copies_line(&[], 5), None);
         let copies: Vec<CopiedRun> = (1..=5)
-            .map(|n| CopiedRun { run: format!("b.{n}"), also_in: vec![(format!("a.{n}"), n)] })
+            .map(|n| CopiedRun { run: format!("b.{n}"), other_runs: vec![(format!("a.{n}"), n)] })
             .collect();
         let line = copies_line(&copies, 6).expect("a line");
         assert!(line.starts_with("5 of 6 runs: trials that other runs"), "{line}");

@@ -12,8 +12,7 @@ use workbench::api::{
 use super::compare::horizon;
 use crate::library_runs::find_run;
 use crate::numbers::{
-    benchmarks, estimate, interval, known_horizon, mean_stamina, notes, number, percent, percent_interval,
-    unknown,
+    benchmarks, estimate, interval, mean_stamina, notes, number, percent, percent_interval, unknown,
 };
 use crate::print::{print, print_json};
 use crate::{json, text_table};
@@ -88,7 +87,7 @@ fn retries_json(retries: &Retries) -> Value {
         })
     };
     json!({
-        "tau": known_horizon(retries.tau),
+        "tau": retries.tau,
         "series": retries.series.iter().map(series).collect::<Vec<_>>(),
         "not_comparable": retries.not_comparable,
         "published": retries.published,
@@ -185,7 +184,7 @@ fn matrix_json(matrix: &Matrix) -> Value {
         "benchmarks": benchmarks(&matrix.benchmarks),
         "left_out": matrix.left_out,
         "of_one_turn": matrix.of_one_turn,
-        "tau": known_horizon(matrix.tau),
+        "tau": matrix.tau,
         "shortest": matrix.shortest,
         "harnesses": matrix.harnesses,
         "models": matrix.models,

@@ -161,7 +161,7 @@ fn no_cost(settings: &RunSettings) -> Option<&'static str> {
 pub(crate) fn estimated(e: &RunEstimate, settings: &RunSettings) -> String {
     let usd = || range(e.cost_usd, model::dollars);
     let rows = [
-        ("turns", format!("{} (at most {} attempts)", e.turns, e.attempts_at_most)),
+        ("turns", format!("{} (at most {})", e.turns, model::counted(e.attempts_at_most, "attempt"))),
         ("time", range(e.seconds, duration)),
         (
             "tokens in",

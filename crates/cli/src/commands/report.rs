@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::json;
-use workbench::api::{ApiError, ExportFormat, ExportOf, ExportRequest};
+use workbench::api::{ApiError, ExportFormat, ExportRequest, ExportSubject};
 use workbench::{Watch, Workbench};
 
 use super::exports::{absolute, written};
@@ -44,7 +44,7 @@ pub(crate) fn report(workbench: &Workbench, args: &ReportArgs, as_json: bool) ->
         |done: usize, total: usize| throttle.report(|| format!("hashed {done} of {total} input files"));
     let watch = Watch { progress: &progress, cancel: &cancel };
     if args.zip {
-        let bundle = ExportOf::Bundle { of: comparison, preset: args.preset.clone() };
+        let bundle = ExportSubject::Bundle { of: comparison, preset: args.preset.clone() };
         let request = ExportRequest { of: bundle, format: ExportFormat::Zip, to: Some(absolute(&args.out)?) };
         return Ok(written(&workbench.export_watched(&request, &watch)?, as_json));
     }

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use model::{PassRate, by_sentence, cost_in_words, dollars, runs_in_words};
 use serde_json::Value;
-use workbench::Workbench;
 use workbench::api::{ApiError, ListRuns, RunGrouping, RunRef, RunRow, RunSort};
+use workbench::{Workbench, is_about_scores};
 
 use crate::library_runs::all_runs;
 use crate::numbers::{interval, number, percent, percent_interval, score_text, unknown};
@@ -46,7 +46,7 @@ pub(crate) fn runs(
 /// Runs without tests have neither.
 fn runs_text(rows: &[RunRow]) -> String {
     let of_one_turn = rows.iter().filter(|row| row.pass_rate.is_some()).count();
-    let of_unknown_turns = rows.iter().filter(|row| row.is_of_unknown_turns()).count();
+    let of_unknown_turns = rows.iter().filter(|row| row.has_unknown_turns()).count();
     let all = of_one_turn > 0 && of_one_turn + of_unknown_turns == rows.len();
     let mut head = vec!["id", "model", "harness"];
     head.extend(if all {
@@ -103,12 +103,11 @@ fn runs_text(rows: &[RunRow]) -> String {
                     episodes(row),
                     starred(row, number(s.mean, 2)),
                     interval(s.ci_low, s.ci_high),
-                    // Nobody was at risk.
-                    if s.tau == 0 { unknown() } else { s.tau.to_string() },
+                    s.tau.map_or_else(unknown, |tau| tau.to_string()),
                     ends(),
                 ],
             });
-            line.push(score_text(row.score));
+            line.push(starred_score(row));
             if has_labels {
                 line.insert(1, row.source_label.clone());
             }
@@ -165,7 +164,13 @@ fn trials_in_words(rate: &PassRate) -> String {
 
 /// A star beside a number that is less sure than it looks; the lines below the table say why.
 fn starred(row: &RunRow, number: String) -> String {
-    if row.doubts.is_empty() { number } else { format!("{number}*") }
+    if row.doubts.iter().all(|doubt| is_about_scores(doubt)) { number } else { format!("{number}*") }
+}
+
+/// The score of a run, with a star where a doubt is about scores.
+fn starred_score(row: &RunRow) -> String {
+    let score = score_text(row.score);
+    if row.doubts.iter().any(|doubt| is_about_scores(doubt)) { format!("{score}*") } else { score }
 }
 
 /// Those lines, each once with the runs that it is of.

@@ -27,7 +27,7 @@ pub(crate) fn search(
         let episodes = counted(u64::from(found.in_part), "episode");
         note(&format!("Only a part of the texts of {episodes} is searched, because there are too many."));
     }
-    if found.more {
+    if found.has_more {
         note(&format!("There may be more places than these {}; --limit N gives more.", found.hits.len()));
     }
     if as_json {

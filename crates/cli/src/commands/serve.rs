@@ -102,7 +102,7 @@ pub(crate) async fn serve(
     let looked = workbench.clone();
     let in_flight = tokio::task::spawn_blocking(move || looked.in_flight()).await.unwrap_or_default();
     let Some(in_flight) = in_flight else {
-        let left = tokio::task::spawn_blocking(move || workbench.leave());
+        let left = tokio::task::spawn_blocking(move || workbench.note_orderly_end());
         left.await.unwrap_or_default();
         return Ok(());
     };
@@ -110,7 +110,7 @@ pub(crate) async fn serve(
     // Meanwhile pages still show the runs.
     let stopped = tokio::task::spawn_blocking(move || {
         workbench.stop_own_runs();
-        workbench.leave();
+        workbench.note_orderly_end();
     });
     tokio::select! {
         never = &mut serving => match never {},

@@ -236,7 +236,7 @@ mod tests {
         .unwrap();
         let episode: LiveEpisode = serde_json::from_value(json!({
             "name": "scenario_1", "title": null, "phase": "agent", "turns": 40, "turn": 13, "attempt": 2,
-            "cells": ["passed", "passed_after_retries"], "stamina": 2, "end_reason": null, "goes_on": false,
+            "cells": ["passed", "passed_after_retries"], "stamina": 2, "end_reason": null, "is_resumable": false,
             "seconds": 2000.0, "tokens": { "input": 1_000_000, "cached": null, "output": 10_000 }, "cost_usd": 6.5,
             "last_event_at": "2026-11-18T10:51:02Z", "now": "writes server.py", "eta_seconds": 3600.0,
             "stuck": "No sign of life for 15 min; one usually comes every 14 s."

@@ -42,7 +42,12 @@ pub(crate) fn survival(workbench: &Workbench, run: &str, as_json: bool) -> Resul
         &lines,
     ));
     if row.stamina.clustered {
-        print("\nScenarios repeat: the interval is by scenario.\n");
+        let of_one_turn = row.pass_rate.is_some();
+        print(if of_one_turn {
+            "\nTasks repeat: the interval is by task.\n"
+        } else {
+            "\nScenarios repeat: the interval is by scenario.\n"
+        });
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,10 +7,10 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use workbench::Workbench;
 use workbench::api::{
-    ApiError, AttemptOf, DisagreementMode, DisagreementRequest, DisagreementSort, ExportFormat, ExportOf,
-    ExportRequest, FailureCasesRequest, FailureOrigin, GridSort, JobRef, JobState, ListRuns, Member, Nothing,
-    PackInfo, RetriesRequest, RunFolder, ScenarioSuiteRequest, ScenarioTurnRef, TableOf, TasksRequest,
-    TurnRef, ValidatePack, WarningsOf,
+    ApiError, AttemptChoice, DisagreementMode, DisagreementRequest, DisagreementSort, ExportFormat,
+    ExportRequest, ExportSubject, FailureCasesRequest, FailureOrigin, GridSort, JobRef, JobState, ListRuns,
+    Member, Nothing, PackInfo, RetriesRequest, RunFolder, ScenarioSuiteRequest, ScenarioTurnRef,
+    TableSubject, TasksRequest, TurnRef, ValidatePack, WarningSelection,
 };
 
 use super::exports::{absolute, format_of, written};
@@ -252,7 +252,7 @@ fn one<'a>(args: &'a TableArgs, noun: &str, hint: &str) -> Result<&'a str, ApiEr
 }
 
 /// The attempts that `count` runs, --episode, --turn and --attempt name.
-fn attempts(workbench: &Workbench, args: &TableArgs, count: usize) -> Result<Vec<AttemptOf>, ApiError> {
+fn attempts(workbench: &Workbench, args: &TableArgs, count: usize) -> Result<Vec<AttemptChoice>, ApiError> {
     if args.runs.len() != count {
         let runs = if count == 1 { "1 run".to_owned() } else { format!("{count} runs") };
         let error = ApiError::new(
@@ -266,7 +266,7 @@ fn attempts(workbench: &Workbench, args: &TableArgs, count: usize) -> Result<Vec
             .hint("Name it with --episode; `stamina show RUN` lists those of a run")
     })?;
     let named = args.runs.iter().enumerate().map(|(index, run)| {
-        Ok(AttemptOf {
+        Ok(AttemptChoice {
             run: find_run(workbench, run)?.id,
             episode: args.episode.get(index).unwrap_or(last).clone(),
             turn: args.turn,
@@ -325,7 +325,7 @@ fn sort(args: &TableArgs) -> GridSort {
     }
 }
 
-fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableOf, ApiError> {
+fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableSubject, ApiError> {
     let selection = &args.selection;
     let request = || compared(workbench, &args.runs, selection.reference.as_deref(), selection.tau);
     let failed = || failures(workbench, &args.runs, selection);
@@ -334,66 +334,66 @@ fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableOf, ApiError
     let by_budget =
         || Ok::<_, ApiError>(RetriesRequest { members: request()?.members, ..RetriesRequest::default() });
     Ok(match args.kind {
-        TableWord::Runs => TableOf::Runs { of: request()? },
-        TableWord::Scores => TableOf::Scores { of: request()? },
-        TableWord::Spent => TableOf::Spent { of: request()? },
-        TableWord::Pairs => TableOf::Pairs { of: request()? },
-        TableWord::Paired => TableOf::Paired { of: request()?, other: None },
-        TableWord::Sensitivity => TableOf::Sensitivity { of: request()? },
-        TableWord::Settings => TableOf::Settings { of: request()? },
-        TableWord::Survival => TableOf::Survival { of: request()? },
-        TableWord::Disagreements => TableOf::Disagreements { of: disagreements(workbench, args)? },
-        TableWord::Matrix => TableOf::Matrix { of: in_matrix()? },
-        TableWord::Spread => TableOf::Spread { of: in_matrix()? },
-        TableWord::Published => TableOf::Published { of: in_matrix()? },
-        TableWord::Retries => TableOf::Retries { of: by_budget()? },
-        TableWord::Gains => TableOf::Gains { of: by_budget()? },
-        TableWord::Failures => TableOf::Failures { of: failed()? },
-        TableWord::Cases => TableOf::Cases { of: cases(workbench, args)? },
-        TableWord::Origins => TableOf::Origins { of: failed()? },
-        TableWord::Repairs => TableOf::Repairs { of: failed()? },
-        TableWord::RepairTimes => TableOf::RepairTimes { of: failed()? },
-        TableWord::Flips => TableOf::Flips { of: failed()? },
-        TableWord::Rules => TableOf::Rules { of: failed()? },
-        TableWord::Episodes => TableOf::Episodes { members: request()?.members, sort: sort(args) },
-        TableWord::Turns => TableOf::Turns { members: request()?.members, sort: sort(args) },
-        TableWord::ByTurn => TableOf::ByTurn { members: request()?.members },
-        TableWord::Tidy if args.runs.is_empty() => TableOf::Tidy { members: every_run(workbench)? },
-        TableWord::Tidy => TableOf::Tidy { members: request()?.members },
-        TableWord::Tasks => TableOf::Tasks { of: tasks()? },
-        TableWord::TaskGrid => TableOf::TaskGrid { of: tasks()? },
-        TableWord::PerTask => TableOf::PerTask { of: tasks()? },
-        TableWord::PassAtK => TableOf::PassAtK { of: tasks()? },
+        TableWord::Runs => TableSubject::Runs { of: request()? },
+        TableWord::Scores => TableSubject::Scores { of: request()? },
+        TableWord::Spent => TableSubject::Spent { of: request()? },
+        TableWord::Pairs => TableSubject::Pairs { of: request()? },
+        TableWord::Paired => TableSubject::Paired { of: request()?, other: None },
+        TableWord::Sensitivity => TableSubject::Sensitivity { of: request()? },
+        TableWord::Settings => TableSubject::Settings { of: request()? },
+        TableWord::Survival => TableSubject::Survival { of: request()? },
+        TableWord::Disagreements => TableSubject::Disagreements { of: disagreements(workbench, args)? },
+        TableWord::Matrix => TableSubject::Matrix { of: in_matrix()? },
+        TableWord::Spread => TableSubject::Spread { of: in_matrix()? },
+        TableWord::Published => TableSubject::Published { of: in_matrix()? },
+        TableWord::Retries => TableSubject::Retries { of: by_budget()? },
+        TableWord::Gains => TableSubject::Gains { of: by_budget()? },
+        TableWord::Failures => TableSubject::Failures { of: failed()? },
+        TableWord::Cases => TableSubject::Cases { of: cases(workbench, args)? },
+        TableWord::Origins => TableSubject::Origins { of: failed()? },
+        TableWord::Repairs => TableSubject::Repairs { of: failed()? },
+        TableWord::RepairTimes => TableSubject::RepairTimes { of: failed()? },
+        TableWord::Flips => TableSubject::Flips { of: failed()? },
+        TableWord::Rules => TableSubject::Rules { of: failed()? },
+        TableWord::Episodes => TableSubject::Episodes { members: request()?.members, sort: sort(args) },
+        TableWord::Turns => TableSubject::Turns { members: request()?.members, sort: sort(args) },
+        TableWord::ByTurn => TableSubject::ByTurn { members: request()?.members },
+        TableWord::Tidy if args.runs.is_empty() => TableSubject::Tidy { members: every_run(workbench)? },
+        TableWord::Tidy => TableSubject::Tidy { members: request()?.members },
+        TableWord::Tasks => TableSubject::Tasks { of: tasks()? },
+        TableWord::TaskGrid => TableSubject::TaskGrid { of: tasks()? },
+        TableWord::PerTask => TableSubject::PerTask { of: tasks()? },
+        TableWord::PassAtK => TableSubject::PassAtK { of: tasks()? },
         TableWord::Library => {
             no_run(args, "`stamina table runs RUN…` has those that are named")?;
-            TableOf::Library { of: ListRuns::default() }
+            TableSubject::Library { of: ListRuns::default() }
         }
         TableWord::Played => {
             no_run(args, "`stamina table progress DIR` has the episodes of one")?;
-            TableOf::Played { over: false }
+            TableSubject::Played { over: false }
         }
         TableWord::Progress => {
             let folder = one(args, "results folder", "`stamina table played` lists them")?;
-            TableOf::Progress { of: RunFolder { folder: absolute(Path::new(folder))? } }
+            TableSubject::Progress { of: RunFolder { folder: absolute(Path::new(folder))? } }
         }
         TableWord::Attempts => {
-            let AttemptOf { run, episode, turn, .. } = attempts(workbench, args, 1)?.remove(0);
-            TableOf::Attempts { of: TurnRef { run, episode, turn } }
+            let AttemptChoice { run, episode, turn, .. } = attempts(workbench, args, 1)?.remove(0);
+            TableSubject::Attempts { of: TurnRef { run, episode, turn } }
         }
-        TableWord::Tests => TableOf::Tests { of: attempts(workbench, args, 1)?.remove(0) },
+        TableWord::Tests => TableSubject::Tests { of: attempts(workbench, args, 1)?.remove(0) },
         TableWord::Joined => {
             let mut both = attempts(workbench, args, 2)?;
-            TableOf::Joined { right: both.remove(1), left: both.remove(0) }
+            TableSubject::Joined { right: both.remove(1), left: both.remove(0) }
         }
         TableWord::Warnings => {
             let wanted = one(args, "source", "`stamina sources` lists them")?;
             let source = find_source(workbench, wanted)?.id;
-            TableOf::Warnings { of: WarningsOf { source, treatment: None, run: None } }
+            TableSubject::Warnings { of: WarningSelection { source, treatment: None, run: None } }
         }
         TableWord::Suite => {
             let pack = pack(workbench, args)?;
             let scenario = args.scenario.unwrap_or(0);
-            TableOf::Suite {
+            TableSubject::Suite {
                 of: ScenarioSuiteRequest {
                     of: ScenarioTurnRef { source: pack.source, at: pack.at, scenario, turn: args.turn },
                     text: String::new(),
@@ -404,8 +404,8 @@ fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableOf, ApiError
                 },
             }
         }
-        TableWord::Findings => TableOf::Findings { of: validation(workbench, args)? },
-        TableWord::Mutants => TableOf::Mutants { of: validation(workbench, args)? },
+        TableWord::Findings => TableSubject::Findings { of: validation(workbench, args)? },
+        TableWord::Mutants => TableSubject::Mutants { of: validation(workbench, args)? },
     })
 }
 
@@ -423,7 +423,7 @@ pub(crate) fn table(workbench: &Workbench, args: &TableArgs, as_json: bool) -> R
         }
         return Ok(ExitCode::SUCCESS);
     };
-    let table = ExportOf::Table { table, preset: args.preset.clone(), grey: args.grey };
+    let table = ExportSubject::Table { table, preset: args.preset.clone(), grey: args.grey };
     let made = workbench.export(ExportRequest { of: table, format, to: Some(absolute(out)?) })?;
     Ok(written(&made, as_json))
 }

@@ -42,7 +42,7 @@ pub(crate) fn test_server(
     let begun = Instant::now();
     let mut on_case = |_: &scenario::suite::Case, result: &CaseResult| {
         results.push(result.clone());
-        throttle.report(|| format!("ran {} of {total} cases", results.len()));
+        throttle.report(|| format!("ran {} of {}", results.len(), model::counted(total as u64, "case")));
         ControlFlow::Continue(())
     };
     let options =
@@ -69,7 +69,8 @@ pub(crate) fn test_server(
             let word = if result.status == CaseStatus::Failed { "failed" } else { "error" };
             text.push_str(&format!("{word}  {}  {}\n", result.id, result.message.as_deref().unwrap_or("")));
         }
-        text.push_str(&format!("{passed} of {total} cases passed in {seconds:.2} s\n"));
+        let cases = model::counted(total as u64, "case");
+        text.push_str(&format!("{passed} of {cases} passed in {seconds:.2} s\n"));
         print(&text);
     }
     Ok(ExitCode::from(u8::from(passed != total)))

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use model::{is_missing_value, without_guard};
 use serde_json::json;
 use workbench::Workbench;
-use workbench::api::{ApiError, ListRuns, Withdraw};
+use workbench::api::{ApiError, ListRuns, WithdrawRuns};
 
 use crate::library_runs::{all_runs, find_run};
 use crate::print::{note, print, print_json};
@@ -51,7 +51,7 @@ pub(crate) fn withdraw(
         None => marks_of_options(workbench, options)?,
     };
     for mark in &marks {
-        workbench.withdraw(Withdraw {
+        workbench.withdraw(WithdrawRuns {
             runs: vec![mark.run.clone()],
             episodes: mark.episode.iter().cloned().collect(),
             reason: mark.reason.clone(),

@@ -30,7 +30,7 @@ pub(super) fn content(figure: &Figure, method: &Method) -> Vec<String> {
             }
             parts
         }
-        Figure::SurvivalComparison(data) => of_comparison(data, given.as_deref()),
+        Figure::SurvivalComparison(data) => curve_parts(data, given.as_deref()),
         Figure::FirstFailures(data) => first_failures(data.points.iter()),
         Figure::FirstFailuresComparison(data) => {
             first_failures(data.series.iter().flat_map(|series| &series.points))
@@ -67,7 +67,7 @@ pub(super) fn content(figure: &Figure, method: &Method) -> Vec<String> {
         Figure::Pareto(data) => {
             let cost = crate::bars::with_unit(&data.cost, data.unit.as_deref());
             let text = format!("{} against {cost}", data.measure());
-            let (has_interval, line) = of_front(data);
+            let (has_interval, line) = front_parts(data);
             let mut parts = vec![with_intervals(text, has_interval, USUAL)];
             parts.extend(line.map(str::to_owned));
             parts
@@ -108,7 +108,7 @@ pub(super) fn content(figure: &Figure, method: &Method) -> Vec<String> {
 }
 
 /// Several curves. `given`: how their intervals were computed.
-fn of_comparison(data: &SurvivalComparison, given: Option<&str>) -> Vec<String> {
+fn curve_parts(data: &SurvivalComparison, given: Option<&str>) -> Vec<String> {
     let band = banded(data).map_or_else(String::new, |members| {
         let intervals = given.unwrap_or(LOG_LOG);
         format!(", {intervals}{members}")
@@ -162,7 +162,7 @@ fn first_failures<'a>(points: impl Iterator<Item = &'a SurvivalPoint>) -> Vec<St
 }
 
 /// Whether a run in the plot has an interval, and what the line of the front is. Without a known cost there is neither.
-fn of_front(data: &Pareto) -> (bool, Option<&'static str>) {
+fn front_parts(data: &Pareto) -> (bool, Option<&'static str>) {
     let dots = crate::pareto::dots(data);
     let line = match front(&dots).len() {
         0 => None,

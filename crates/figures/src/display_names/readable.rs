@@ -2,7 +2,10 @@
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::{CleanedName, ELLIPSIS, SIMULATED, SIMULATED_SHORT, apart_in, cleaned, cleaned_texts};
+use super::{
+    CleanedName, ELLIPSIS, SIMULATED, SIMULATED_SHORT, cleaned, cleaned_texts, distinct_names, uncut_in,
+    without_shared_text,
+};
 use crate::line_breaks::stands_alone;
 use crate::spec::SeriesLabel;
 
@@ -45,13 +48,19 @@ impl CleanedName {
 }
 
 fn all_readable(named: &[CleanedName], width: f64, size: f64) -> bool {
-    let texts = apart_in(named, &vec![width; named.len()], size);
+    let texts = distinct_names(named, &vec![width; named.len()], size);
     named.iter().zip(texts).all(|(one, text)| one.is_readable_as(&text))
 }
 
 /// Whether no name of these runs is cut to nonsense at this width.
 pub(crate) fn are_readable(labels: &[&SeriesLabel], width: f64, size: f64) -> bool {
     all_readable(&cleaned(labels), width, size)
+}
+
+/// Whether no name of these runs is cut at this width. What all of them share may be left out.
+pub(crate) fn are_whole(labels: &[&SeriesLabel], width: f64, size: f64) -> bool {
+    let named = cleaned(labels);
+    uncut_in(&named, &without_shared_text(&named), &vec![width; named.len()], size).is_some()
 }
 
 /// Width of a column of names: `usual`, or, if a name would be cut to nonsense, what readable names need, up to `most`.

@@ -178,8 +178,8 @@ fn folded(columns: &mut Vec<Column>, room: f64, size: f64) -> Vec<Block> {
     let fits = |all: &[Width], keys: usize| {
         all.iter().take(keys).map(|w| w.least).sum::<f64>() + gaps(keys + 1, size) <= KEYS * room
     };
-    let telling = telling(columns);
-    let keys = match telling {
+    let identifying_columns = identifying_columns(columns);
+    let keys = match identifying_columns {
         Some(keys) if fits(&all, keys) => keys,
         _ => {
             // The columns that identify rows are too wide for every block, so rows are counted.
@@ -232,7 +232,7 @@ fn folded(columns: &mut Vec<Column>, room: f64, size: f64) -> Vec<Block> {
 }
 
 /// How many of the first columns identify every row; `None` = too many for every block.
-fn telling(columns: &[Column]) -> Option<usize> {
+fn identifying_columns(columns: &[Column]) -> Option<usize> {
     let rows = columns.first().map_or(0, |column| column.texts.len());
     (1..=MOST_KEYS.min(columns.len().saturating_sub(1))).find(|keys| {
         let mut seen = HashSet::new();

@@ -21,7 +21,7 @@ fn shipped() -> Arc<Database> {
 }
 
 /// The shipped font first, then those of this machine, loaded when a letter needs them.
-fn of_this_machine() -> Arc<Database> {
+fn system_fonts() -> Arc<Database> {
     static ALL: OnceLock<Arc<Database>> = OnceLock::new();
     Arc::clone(ALL.get_or_init(|| {
         let mut fonts = Database::new();
@@ -39,14 +39,15 @@ fn only_shipped_families(fonts: &mut Database) {
 }
 
 /// A drawing for usvg, with fonts for its letters, and warnings about them.
-pub(super) fn tree(svg: &str) -> Result<(usvg::Tree, Vec<String>), usvg::Error> {
-    let missing = missing(svg);
-    let (fonts, warnings) = if missing.is_empty() { (shipped(), Vec::new()) } else { elsewhere(&missing) };
+pub(super) fn parse_svg(svg: &str) -> Result<(usvg::Tree, Vec<String>), usvg::Error> {
+    let missing = missing_letters(svg);
+    let (fonts, warnings) =
+        if missing.is_empty() { (shipped(), Vec::new()) } else { machine_fonts(&missing) };
     let font_resolver = FontResolver {
         select_font: FontResolver::default_font_selector(),
         select_fallback: Box::new(|letter, tried, fonts| {
             let fonts: &Database = fonts;
-            by_likeness(fonts).find(|face| !tried.contains(face) && has(fonts, *face, letter))
+            faces_by_similarity(fonts).find(|face| !tried.contains(face) && has(fonts, *face, letter))
         }),
     };
     let options = usvg::Options {
@@ -60,22 +61,22 @@ pub(super) fn tree(svg: &str) -> Result<(usvg::Tree, Vec<String>), usvg::Error> 
 
 /// Warnings about an SVG, whose viewer paints the letters.
 pub(super) fn missing_in_svg(svg: &str) -> Option<String> {
-    let missing = missing(svg);
+    let missing = missing_letters(svg);
     (!missing.is_empty()).then(|| {
         format!(
             "The letters \"{}\" are not in IBM Plex Sans; what shows the SVG chooses a font for them",
-            some(&missing)
+            letter_list(&missing)
         )
     })
 }
 
-fn some(letters: &BTreeSet<char>) -> String {
+fn letter_list(letters: &BTreeSet<char>) -> String {
     let more = if letters.len() > 20 { "…" } else { "" };
     format!("{}{more}", letters.iter().take(20).collect::<String>())
 }
 
 /// The letters of the texts of a drawing that the shipped font lacks.
-fn missing(svg: &str) -> BTreeSet<char> {
+fn missing_letters(svg: &str) -> BTreeSet<char> {
     if svg.is_ascii() {
         return BTreeSet::new();
     }
@@ -86,7 +87,7 @@ fn missing(svg: &str) -> BTreeSet<char> {
 }
 
 /// The faces, those that are most similar to the shipped one first: upright, neither bold nor narrow, not monospaced.
-fn by_likeness(fonts: &Database) -> impl Iterator<Item = ID> {
+fn faces_by_similarity(fonts: &Database) -> impl Iterator<Item = ID> {
     let mut faces: Vec<_> = fonts
         .faces()
         .map(|face| {
@@ -106,9 +107,9 @@ fn has(fonts: &Database, face: ID, letter: char) -> bool {
 }
 
 /// Fonts of this machine for these letters, and warnings.
-fn elsewhere(missing: &BTreeSet<char>) -> (Arc<Database>, Vec<String>) {
-    let fonts = of_this_machine();
-    let faces: Vec<ID> = by_likeness(&fonts).collect();
+fn machine_fonts(missing: &BTreeSet<char>) -> (Arc<Database>, Vec<String>) {
+    let fonts = system_fonts();
+    let faces: Vec<ID> = faces_by_similarity(&fonts).collect();
     let mut nowhere = BTreeSet::new();
     let mut used = BTreeSet::new();
     for letter in missing {
@@ -131,7 +132,7 @@ fn elsewhere(missing: &BTreeSet<char>) -> (Arc<Database>, Vec<String>) {
         warnings.push(format!(
             // words: ok (not containers)
             "No font on this machine has the letters \"{}\": they are shown as empty boxes. Install one that has them (Debian: fonts-wqy-microhei, or fonts-noto-cjk and fonts-noto-core) and export again",
-            some(&nowhere)
+            letter_list(&nowhere)
         ));
     }
     (fonts, warnings)
@@ -161,7 +162,7 @@ mod tests {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"300\" height=\"40\"><text x=\"10\" y=\"20\" \
              font-size=\"12\" font-family=\"IBM Plex Sans\">{text}</text></svg>"
         );
-        let (tree, warnings) = tree(&svg).unwrap();
+        let (tree, warnings) = parse_svg(&svg).unwrap();
         if warnings.iter().any(|w| w.starts_with("No font")) {
             assert!(
                 std::env::var("CI").map_or(true, |ci| ci != "true"),

@@ -25,11 +25,11 @@ pub(super) const LONG_TABLES: &str =
     "CSV and Parquet have every row, the LaTeX table breaks over pages, and a wider venue fits more";
 
 /// Why a figure or table cannot be drawn for its layout, in a sentence without a full stop; `None` = it can.
-pub fn why_not_drawn(spec: &FigureSpec) -> Option<String> {
-    too_long_for_a_page(spec).or_else(|| refused(spec).map(|(reason, _)| reason)).or_else(|| {
+pub fn drawing_refusal(spec: &FigureSpec) -> Option<String> {
+    too_long_for_a_page(spec).or_else(|| content_refusal(spec).map(|(reason, _)| reason)).or_else(|| {
         let is_limited = matches!(spec.layout, Layout::Print { .. });
         let drawing = (is_limited && !matches!(spec.figure, Figure::Table(_))).then(|| crate::draw(spec))?;
-        too_high(spec, drawing.height).or_else(|| unreadable(spec, &drawing)).map(|(reason, _)| reason)
+        too_high(spec, drawing.height).or_else(|| unreadable_name(spec, &drawing)).map(|(reason, _)| reason)
     })
 }
 
@@ -42,8 +42,8 @@ pub(super) fn too_long_for_a_page(spec: &FigureSpec) -> Option<String> {
 }
 
 /// Why a figure is not written: it would show cut numbers, or nothing. With the advice.
-pub(super) fn refused(spec: &FigureSpec) -> Option<(String, &'static str)> {
-    nothing_to_show(&spec.figure).or_else(|| {
+pub(super) fn content_refusal(spec: &FigureSpec) -> Option<(String, &'static str)> {
+    empty_plot(&spec.figure).or_else(|| {
         let sheet = Sheet::from_layout(&spec.layout, spec.theme);
         match &spec.figure {
             Figure::FailureShares(data) => {
@@ -71,9 +71,28 @@ pub(super) fn too_high(spec: &FigureSpec, height: f64) -> Option<(String, &'stat
     })
 }
 
+/// Less difference than this to the requested height is not reported: the margin at the edges.
+const SAME_HEIGHT: f64 = 2.0;
+
+/// Says that a figure does not have the height that was asked for; `None` = it has.
+pub(super) fn other_height(spec: &FigureSpec, height: f64) -> Option<String> {
+    let (requested, unit) = match spec.layout {
+        Layout::Print { height, .. } => (height?, "pt"),
+        Layout::Panel { height, .. } => (height?, "px"),
+        Layout::Screen { .. } => return None,
+    };
+    if !requested.is_finite() || (height - requested).abs() <= SAME_HEIGHT {
+        return None;
+    }
+    let reason =
+        if height > requested { "it needs this height" } else { "it does not fill a greater height" };
+    let [height, requested] = [height, requested].map(|number| decimal(number, 0));
+    Some(format!("the figure is {height} {unit} high, not {requested} {unit} as requested: {reason}"))
+}
+
 /// Why a figure on paper is not written: it would have a name of which too few letters are left. With the advice. On the screen,
 /// the whole name is under the pointer.
-pub(super) fn unreadable(spec: &FigureSpec, drawing: &Drawing) -> Option<(String, &'static str)> {
+pub(super) fn unreadable_name(spec: &FigureSpec, drawing: &Drawing) -> Option<(String, &'static str)> {
     if !matches!(spec.layout, Layout::Print { .. }) || has_own_ellipsis(&spec.figure) {
         return None;
     }
@@ -98,7 +117,7 @@ fn has_own_ellipsis(figure: &Figure) -> bool {
 }
 
 /// Why a figure would be an empty plot, if it would: its axes would be invented.
-fn nothing_to_show(figure: &Figure) -> Option<(String, &'static str)> {
+fn empty_plot(figure: &Figure) -> Option<(String, &'static str)> {
     let no_turn = || Some(("no turn was observed, so there is no curve to draw".to_owned(), OTHER));
     match figure {
         Figure::Survival(run) | Figure::FirstFailures(run) if !is_observed(&run.points) => no_turn(),

@@ -111,7 +111,7 @@ fn quoted(text: &str) -> String {
 /// # Errors
 /// The error and its line. A text that is too large for a spec, or has too many values, is not parsed.
 pub fn spec_from_toml(text: &str) -> Result<FigureSpec, SpecError> {
-    if let Some(reason) = why_too_large(text) {
+    if let Some(reason) = size_refusal(text) {
         return Err(SpecError(reason));
     }
     toml::from_str(text).map_err(|error| {
@@ -128,7 +128,7 @@ pub fn spec_from_toml(text: &str) -> Result<FigureSpec, SpecError> {
 }
 
 /// Why a text is too large for a spec, in a sentence without a full stop; `None` = it can be read.
-pub(super) fn why_too_large(text: &str) -> Option<String> {
+pub(super) fn size_refusal(text: &str) -> Option<String> {
     if text.len() > LARGEST_SPEC {
         let (size, most) = (text.len(), LARGEST_SPEC >> 20);
         return Some(format!("a figure spec of {size} bytes is not read, only up to {most} MiB"));
@@ -240,13 +240,13 @@ pub fn spec_in(bytes: &[u8]) -> Result<FigureSpec, SpecError> {
         return Err(SpecError(format!("this file is larger than {} MB", LARGEST >> 20)));
     }
     if bytes.starts_with(b"PAR1") {
-        let spec = parquet_spec(bytes).ok_or_else(none)?;
+        let spec = parquet_spec(bytes).ok_or_else(no_spec_error)?;
         return spec_from_toml(&spec);
     }
     let Some((text, commented)) = between(bytes) else {
-        let text = std::str::from_utf8(bytes).map_err(|_| none())?;
+        let text = std::str::from_utf8(bytes).map_err(|_| no_spec_error())?;
         if text.trim_start().starts_with(['<', '%']) || !text.contains("version") {
-            return Err(none());
+            return Err(no_spec_error());
         }
         return spec_from_toml(text);
     };
@@ -284,7 +284,7 @@ fn between(bytes: &[u8]) -> Option<(&[u8], bool)> {
     None
 }
 
-fn none() -> SpecError {
+fn no_spec_error() -> SpecError {
     SpecError("there is no figure spec in this file".to_owned())
 }
 

@@ -4,11 +4,13 @@ use super::{RetriesPlan, all_marks, draw_series, known};
 use crate::Drawing;
 use crate::font::text_width;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::panels::{Columns, PanelGrid, PanelHeights, PanelPlace, even_lines, height_without_panels};
+use crate::panels::{
+    Columns, PanelGrid, PanelHeights, PanelPlace, across_with_names, even_lines, height_without_panels,
+};
 use crate::scale::ValueAxis;
 use crate::series_style::Style;
-use crate::sheet::{DrawingNames, PAD, Sheet};
-use crate::spec::{Bands, Retries, RetrySeries, Scale, SeriesLabel};
+use crate::sheet::{DrawingNames, PAD, PAGE, Sheet};
+use crate::spec::{Bands, Retries, RetrySeries, SeriesLabel};
 
 /// The most lines that are distinguishable in one plot.
 const MOST_IN_ONE: usize = 6;
@@ -25,29 +27,36 @@ fn ends(data: &Retries) -> [f64; 2] {
     values.fold([0.0, 0.0], |[low, high], value| [low.min(value), high.max(value)])
 }
 
-fn scale(ends: [f64; 2], sheet: &Sheet, bottom: f64, top: f64) -> ValueAxis {
-    sheet.upwards(ends.into_iter(), Scale::Linear, bottom, top)
+/// The vertical axis of a plot of this height, for all panels. It stands at the top of the drawing.
+fn scale(data: &Retries, ends: [f64; 2], sheet: &Sheet, height: f64) -> ValueAxis {
+    // The heights of panels have rounding errors, which must not take a tick away.
+    sheet.upwards_within(&ends.into_iter(), data.tau, height + 1e-6, 0.0)
 }
 
 fn grid(data: &Retries, sheet: &Sheet, ends: [f64; 2]) -> PanelGrid {
     let size = sheet.sizes.tick_font;
     let widest = |axis: &ValueAxis| axis.ticks.iter().map(|t| sheet.tick_width(&t.1)).fold(0.0, f64::max);
     // For any height of a panel, and any number of its ticks.
-    let widest = (2_u8..=8).map(|ticks| widest(&scale(ends, sheet, f64::from(ticks) * 2.0 * size, 0.0)));
+    let widest = (2_u8..=8).map(|ticks| widest(&scale(data, ends, sheet, f64::from(ticks) * 2.0 * size)));
     let left = sheet.names_left() + sheet.beside(widest.fold(0.0, f64::max), false);
     let (gap, least) = (1.6 * size, 15.0 * size);
     let count = data.series.len();
     let most_across = (((sheet.width - PAD - left + gap) / (least + gap)) as usize).clamp(1, count.min(4));
-    let (across, rows) = even_lines(count, most_across);
     let title = 1.6 * sheet.sizes.name_font;
     let below = sheet.below(false) + 0.4 * size;
     let (lowest, natural) = (title + 5.0 * size + below, title + 8.0 * size + below);
+    let labels: Vec<&SeriesLabel> = data.series.iter().map(|series| &series.label).collect();
+    let columns = Columns::new(sheet, left, gap, 0.0);
+    let fits_a_page = |across: usize| {
+        let rows = count.div_ceil(across) as f64;
+        !sheet.print || height_without_panels(sheet) + rows * natural <= PAGE
+    };
+    let across = across_with_names(sheet, &labels, &columns, most_across, fits_a_page);
+    let (across, rows) = even_lines(count, across);
     let whole = sheet.height.map_or(natural, |height| {
         ((height - height_without_panels(sheet)) / rows as f64).clamp(lowest, 2.0 * natural)
     });
-    let labels: Vec<&SeriesLabel> = data.series.iter().map(|series| &series.label).collect();
-    let heights = PanelHeights { title, below, whole };
-    PanelGrid::new(sheet, &labels, &Columns::new(sheet, left, gap, 0.0), across, heights)
+    PanelGrid::new(sheet, &labels, &columns, across, PanelHeights { title, below, whole })
 }
 
 pub(super) fn draw(
@@ -59,6 +68,8 @@ pub(super) fn draw(
 ) -> Drawing {
     let ends = ends(data);
     let grid = grid(data, sheet, ends);
+    let PanelHeights { title, below, whole } = grid.heights;
+    let y = scale(data, ends, sheet, whole - title - below);
     let mut marks = Vec::new();
     let mut drawing = sheet.draw(grid.height, drawing_names, |canvas| {
         let size = sheet.sizes.name_font;
@@ -66,10 +77,12 @@ pub(super) fn draw(
         canvas.text(axis_name, (sheet.names_left(), size), Anchor::Start, size, sheet.tokens.label);
         for (i, series) in data.series.iter().enumerate() {
             let place = grid.place(sheet, i);
-            let plan = plan(sheet, ends, &place, retries);
+            let plan = plan(&y, &place, retries);
             draw_panel(sheet, canvas, data, &grid, &plan, i);
             let one = alone(data, series);
-            draw_series(sheet, canvas, &one, &plan, &plan.y, 0, series);
+            canvas.part(&format!("series-{i}"));
+            draw_series(sheet, canvas, &one, &plan, 0);
+            canvas.part(&format!("x-axis-{i}"));
             draw_budgets(sheet, canvas, &plan, place.is_lowest);
             let renamed = all_marks(&one, sheet, &plan, &plan.y).into_iter().map(|mut mark| {
                 mark.id = mark.id.replacen("point-0-", &format!("point-{i}-"), 1);
@@ -95,10 +108,10 @@ fn alone(data: &Retries, series: &RetrySeries) -> Retries {
     }
 }
 
-/// The plot of a panel.
-fn plan(sheet: &Sheet, ends: [f64; 2], place: &PanelPlace, retries: &[u32]) -> RetriesPlan {
+/// The plot of a panel, with the vertical axis of all panels.
+fn plan(y: &ValueAxis, place: &PanelPlace, retries: &[u32]) -> RetriesPlan {
     RetriesPlan {
-        y: scale(ends, sheet, place.bottom, place.top),
+        y: y.clone().moved([place.bottom, place.top]),
         left: place.left,
         right: place.right,
         top: place.top,
@@ -124,7 +137,7 @@ fn draw_panel(
 ) {
     let sizes = &sheet.sizes;
     canvas.part(&format!("panel-{i}"));
-    let style = Style::of_label(&data.series[i].label, sheet.tokens);
+    let style = Style::from_label(&data.series[i].label, sheet.tokens);
     grid.draw_name(sheet, canvas, i, (plan.left, plan.top - 0.5 * sizes.name_font), style);
     if i.is_multiple_of(grid.across) {
         sheet.draw_upwards(canvas, &format!("y-axis-{i}"), &plan.y, plan.left, &[]);

@@ -1,6 +1,6 @@
 //! Several runs over turns, and their differences.
 
-use analysis::survival::{StaminaSummary, SurvivalPoint};
+use analysis::survival::{StaminaSummary, SurvivalPoint, deserialize_horizon};
 use serde::{Deserialize, Serialize};
 
 use super::label::{Scale, SeriesLabel};
@@ -15,11 +15,11 @@ pub struct SeriesData {
     /// Mean stamina, n, events, censored.
     pub summary: StaminaSummary,
     /// `false` = drawn as a thin gray line in the background.
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     pub highlight: bool,
 }
 
-const fn yes() -> bool {
+const fn default_true() -> bool {
     true
 }
 
@@ -53,13 +53,13 @@ pub struct SurvivalComparison {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<u32>,
     /// Horizon of mean stamina, drawn as a dashed rule.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "deserialize_horizon", skip_serializing_if = "Option::is_none")]
     pub tau: Option<u32>,
     /// The runs with a drawn band.
     #[serde(default)]
     pub bands: Bands,
     /// Whether the table of numbers at risk is under the axis.
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     pub at_risk: bool,
     /// Whether the table has a column with mean stamina and its interval, if it fits.
     #[serde(default)]

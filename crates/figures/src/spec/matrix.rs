@@ -1,5 +1,6 @@
 //! Harness × model.
 
+use analysis::survival::deserialize_horizon;
 use serde::{Deserialize, Serialize};
 
 use super::label::Published;
@@ -26,7 +27,7 @@ pub struct Matrix {
     /// The measure of the cells: `Mean stamina (turns)`.
     pub measure: String,
     /// Horizon of mean stamina.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "deserialize_horizon", skip_serializing_if = "Option::is_none")]
     pub tau: Option<u32>,
 }
 

@@ -1,5 +1,6 @@
 //! One number a run, and two of them against each other.
 
+use analysis::survival::deserialize_horizon;
 use serde::{Deserialize, Serialize};
 
 use super::label::{Published, Scale, SeriesLabel};
@@ -56,7 +57,7 @@ pub struct Pareto {
     #[serde(default)]
     pub scale: Scale,
     /// Horizon of mean stamina, for the name of the y axis.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "deserialize_horizon", skip_serializing_if = "Option::is_none")]
     pub tau: Option<u32>,
     /// The measure of the y axis: `Pass rate`. `None` = mean stamina.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,6 @@
 //! How the numbers of a figure were computed, for its caption.
 
+use analysis::survival::deserialize_horizon;
 use serde::{Deserialize, Serialize};
 
 /// The software in captions of figures.
@@ -17,7 +18,7 @@ pub struct Method {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policy_details: Vec<String>,
     /// Horizon of mean stamina, in turns.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "deserialize_horizon", skip_serializing_if = "Option::is_none")]
     pub tau: Option<u32>,
     /// How intervals were computed: `Greenwood 95 % CI`. Survival figures name their band without it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,6 @@
 //! Mean stamina by retry budget.
 
+use analysis::survival::deserialize_horizon;
 use serde::{Deserialize, Serialize};
 
 use super::comparison::Bands;
@@ -20,7 +21,7 @@ pub struct Retries {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<PublishedPoint>,
     /// Horizon of mean stamina.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "deserialize_horizon", skip_serializing_if = "Option::is_none")]
     pub tau: Option<u32>,
 }
 

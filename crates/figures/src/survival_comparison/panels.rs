@@ -5,12 +5,12 @@ use super::summary_text::{at_turn, series_mark};
 use super::{Line, Y_NAMES, draw_band, draw_censored, wants_band};
 use crate::at_risk;
 use crate::axis::TurnAxis;
-use crate::display_names::{fit, full_name, least_width, natural_width};
+use crate::display_names::{fit, full_name};
 use crate::font::text_width;
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::panels::{
-    Columns, PanelGrid, PanelHeights, PanelPlace, even_lines, height_without_panels, marker_room,
+    Columns, PanelGrid, PanelHeights, PanelPlace, across_with_names, even_lines, height_without_panels,
 };
 use crate::scale::ValueAxis;
 use crate::sheet::{DrawingNames, PAD, PAGE, Sheet};
@@ -115,16 +115,11 @@ fn panels(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_
         !sheet.print || rest + rows as f64 * lowest <= PAGE
     };
 
-    // Names are whole, or keep what differs, where that leaves at least half as many panels in a line, and fits a page.
     let most_across =
         (1..=total.min(MOST_ACROSS)).rev().find(|n| columns.width(*n) >= NARROWEST * size).unwrap_or(1);
-    let whole = labels.iter().map(|label| natural_width(label, size)).fold(0.0, f64::max);
-    let distinct = least_width(&labels, size);
-    let room_of_name = |across: usize| columns.width(across) - marker_room(sheet);
-    let widest = |name: f64| (1..=most_across).rev().find(|across| name <= room_of_name(*across));
-    let is_enough = |across: &usize| 2 * across >= most_across && fits_a_page(total.div_ceil(*across), false);
-    let across =
-        widest(whole).filter(is_enough).or_else(|| widest(distinct).filter(is_enough)).unwrap_or(most_across);
+    let across = across_with_names(sheet, &labels, &columns, most_across, |across| {
+        fits_a_page(total.div_ceil(across), false)
+    });
     let (across, rows) = even_lines(total, across);
 
     let facts = facts(data, lines, sheet, columns.width(across)).filter(|_| fits_a_page(rows, true));

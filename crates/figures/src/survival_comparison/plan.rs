@@ -77,7 +77,7 @@ fn extras(data: &SurvivalComparison, sheet: &Sheet, lines: &[Line<'_>]) -> Vec<E
 }
 
 /// The room before a column at the right.
-pub(super) fn before_extra(size: f64) -> f64 {
+pub(super) fn extra_gap(size: f64) -> f64 {
     1.6 * size
 }
 
@@ -104,7 +104,7 @@ fn is_few(lines: &[Line<'_>]) -> bool {
 
 /// The places with the names of the table left of its numbers, or above them, and with names beside the curves if they may be
 /// there and fit.
-fn across(
+fn horizontal_places(
     data: &SurvivalComparison,
     sheet: &Sheet,
     turns: u32,
@@ -129,7 +129,7 @@ fn across(
         y_part
     };
     let room_of = |extras: &[Extra]| {
-        extras.iter().map(|extra| extra.width + before_extra(size)).sum::<f64>() + half_number
+        extras.iter().map(|extra| extra.width + extra_gap(size)).sum::<f64>() + half_number
     };
     let mut extras = extras(data, sheet, lines);
     // What does not fit is left out, means first: the curve needs its room, or the names beside the columns theirs.
@@ -160,11 +160,11 @@ pub(super) fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: 
     let sizes = &sheet.sizes;
     let size = sizes.tick_font;
     let wanted = extras(data, sheet, lines).len();
-    let mut places = across(data, sheet, turns, lines, false, true);
+    let mut places = horizontal_places(data, sheet, turns, lines, false, true);
     // On paper a wide plot is worth a line for each of a few names, or is better than the same names twice.
     if sheet.print && data.at_risk && is_few(lines) && places.is_narrow(wanted, sheet.width) {
-        let above = across(data, sheet, turns, lines, true, true);
-        let once = across(data, sheet, turns, lines, false, false);
+        let above = horizontal_places(data, sheet, turns, lines, true, true);
+        let once = horizontal_places(data, sheet, turns, lines, false, false);
         let is_above = above.beside.is_some() || once.is_narrow(wanted, sheet.width);
         places = if is_above { above } else { once };
     }
@@ -179,12 +179,12 @@ pub(super) fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: 
         data.at_risk && room.is_some_and(|room| !are_readable(&labels, room, size))
     };
     if is_cut_beside(&places) {
-        places = across(data, sheet, turns, lines, places.names_right.is_none(), false);
+        places = horizontal_places(data, sheet, turns, lines, places.names_right.is_none(), false);
     }
     if is_cut_in_table(&places) {
-        places = across(data, sheet, turns, lines, true, places.beside.is_some());
+        places = horizontal_places(data, sheet, turns, lines, true, places.beside.is_some());
         if is_cut_beside(&places) {
-            places = across(data, sheet, turns, lines, true, false);
+            places = horizontal_places(data, sheet, turns, lines, true, false);
         }
     }
     let HorizontalPlaces { left, right, beside, extras, names_right } = places;

@@ -1,6 +1,6 @@
 //! Survival curves of several runs in words: what stands behind a mark, at a turn, and the whole.
 
-use analysis::survival::SurvivalPoint;
+use analysis::survival::{RestrictedMean, SurvivalPoint};
 
 use super::Line;
 use super::plan::SurvivalPlan;
@@ -15,7 +15,6 @@ use crate::{Hit, Mark};
 
 pub(super) fn series_mark(kind: &str, line: &Line<'_>, area: Area) -> Mark {
     let s = &line.data.summary;
-    let mean = &s.restricted_mean;
     let mut lines = vec![
         full_name(&line.data.label),
         format!(
@@ -25,15 +24,15 @@ pub(super) fn series_mark(kind: &str, line: &Line<'_>, area: Area) -> Mark {
             summary_text::count(s.censored)
         ),
     ];
-    if let Some(value) = mean.mean {
-        lines.push(format!(
-            "mean stamina {} {} (τ = {})",
-            decimal(value, 2),
-            interval(mean.ci_low, mean.ci_high, 2),
-            mean.tau
-        ));
-    }
+    lines.extend(mean_in_words(&s.restricted_mean));
     Mark::new(format!("{kind}-{}", line.index), Some(line.index), area, lines)
+}
+
+/// `mean stamina 4.32 (2.85–5.79) (τ = 9)`; `None` = it is unknown.
+fn mean_in_words(mean: &RestrictedMean) -> Option<String> {
+    let (value, tau) = mean.mean.zip(mean.tau)?;
+    let ends = interval(mean.ci_low, mean.ci_high, 2);
+    Some(format!("mean stamina {} {ends} (τ = {tau})", decimal(value, 2)))
 }
 
 /// What a curve says at a turn, also after its end: `0.36 (0.18–0.54), at risk 13`, `0, nobody at risk`.
@@ -84,14 +83,7 @@ pub(super) fn summary(data: &SurvivalComparison, turns: u32) -> String {
     )];
     for series in &data.series {
         let s = &series.summary;
-        let mean = &s.restricted_mean;
-        let mean = mean.mean.map_or_else(
-            || "mean stamina unknown".to_owned(),
-            |v| {
-                let ci = interval(mean.ci_low, mean.ci_high, 2);
-                format!("mean stamina {} {ci} (τ = {})", decimal(v, 2), mean.tau)
-            },
-        );
+        let mean = mean_in_words(&s.restricted_mean).unwrap_or_else(|| "mean stamina unknown".to_owned());
         sentences.push(format!(
             "{}: {}, {} failed, {} censored, {mean}.",
             full_name(&series.label),

@@ -11,13 +11,15 @@ use crate::spec::{
 /// The data of a figure.
 pub fn data_table(figure: &Figure) -> Table {
     match figure {
-        Figure::Survival(data) => survival("survival", "Survival by turn", &[of_run(data)]),
-        Figure::FirstFailures(data) => first_failures(&[of_run(data)]),
-        Figure::SurvivalComparison(data) => {
-            survival("survival", "Survival by turn", &data.series.iter().map(of_series).collect::<Vec<_>>())
-        }
+        Figure::Survival(data) => survival("survival", "Survival by turn", &[run_series(data)]),
+        Figure::FirstFailures(data) => first_failures(&[run_series(data)]),
+        Figure::SurvivalComparison(data) => survival(
+            "survival",
+            "Survival by turn",
+            &data.series.iter().map(labeled_series).collect::<Vec<_>>(),
+        ),
         Figure::FirstFailuresComparison(data) => {
-            first_failures(&data.series.iter().map(of_series).collect::<Vec<_>>())
+            first_failures(&data.series.iter().map(labeled_series).collect::<Vec<_>>())
         }
         Figure::Differences(data) => differences(data),
         Figure::Paired(data) => paired(data),
@@ -33,11 +35,11 @@ pub fn data_table(figure: &Figure) -> Table {
 
 type Series<'a> = (&'a str, bool, &'a [SurvivalPoint]);
 
-fn of_run(data: &RunData) -> Series<'_> {
+fn run_series(data: &RunData) -> Series<'_> {
     (&data.name, false, &data.points)
 }
 
-fn of_series(series: &SeriesData) -> Series<'_> {
+fn labeled_series(series: &SeriesData) -> Series<'_> {
     (&series.label.name, series.label.simulated, &series.points)
 }
 

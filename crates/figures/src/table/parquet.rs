@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::thrift::{BYTES, LIST, STOP, STRUCT, Thrift};
+use model::thrift::{BYTES, LIST, STOP, STRUCT, ThriftReader};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -122,8 +122,8 @@ pub fn parquet_spec(bytes: &[u8]) -> Option<String> {
     let (before, tail) = bytes.split_last_chunk::<8>()?;
     let [a, b, c, d, b'P', b'A', b'R', b'1'] = *tail else { return None };
     let length = usize::try_from(u32::from_le_bytes([a, b, c, d])).ok()?;
-    let mut footer = Thrift::new(before.get(before.len().checked_sub(length)?..)?);
-    pass_to(&mut footer, PAIRS)?;
+    let mut footer = ThriftReader::new(before.get(before.len().checked_sub(length)?..)?);
+    skip_to_field(&mut footer, PAIRS)?;
     let (kind, pairs) = footer.list()?;
     if kind != STRUCT {
         return None;
@@ -137,7 +137,7 @@ pub fn parquet_spec(bytes: &[u8]) -> Option<String> {
                 (_, STOP) => break,
                 KEY => key = Some(footer.bytes()?),
                 VALUE => value = Some(footer.bytes()?),
-                (_, wire) => footer.pass_over(wire)?,
+                (_, wire) => footer.skip_value(wire)?,
             }
             last = field.0;
         }
@@ -149,7 +149,7 @@ pub fn parquet_spec(bytes: &[u8]) -> Option<String> {
 }
 
 /// Passes over the fields of a struct before this one (number and kind on the wire). Nothing where it has none.
-fn pass_to(thrift: &mut Thrift<'_>, wanted: (i16, u8)) -> Option<()> {
+fn skip_to_field(thrift: &mut ThriftReader<'_>, wanted: (i16, u8)) -> Option<()> {
     let mut last = 0;
     loop {
         let (id, wire) = thrift.field(last)?;
@@ -159,7 +159,7 @@ fn pass_to(thrift: &mut Thrift<'_>, wanted: (i16, u8)) -> Option<()> {
         if wire == STOP {
             return None;
         }
-        thrift.pass_over(wire)?;
+        thrift.skip_value(wire)?;
         last = id;
     }
 }

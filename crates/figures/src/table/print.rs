@@ -6,7 +6,7 @@ use super::{Column, Kind, Table, Value};
 use crate::number::{in_full, p_number, whole};
 
 /// Units of what is measured. A number of these that rounds to 0 and is not 0 is printed as less than the last decimal.
-pub const MEASURED_UNITS: [&str; 2] = ["s", "tokens/s"];
+pub(crate) const MEASURED_UNITS: [&str; 2] = ["s", "tokens/s"];
 /// Most decimals of dollars.
 const MOST_DECIMALS: usize = 9;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use figures::{
     Figure, FigureSpec, Layout, Scale, SharesForm, Theme, draw,
-    export::{Format, export, why_not_drawn},
+    export::{Format, drawing_refusal, export},
     grayscale_check,
     venue::Preset,
 };
@@ -350,14 +350,14 @@ fn what_no_page_holds_is_refused() {
             assert!(error.to_string().contains("in high, and a page has room for 9.0 in"), "{error}");
             assert!(error.advice().is_some_and(|advice| advice.contains("wider venue")));
         }
-        assert!(why_not_drawn(&spec).is_some_and(|reason| reason.contains("in high")));
+        assert!(drawing_refusal(&spec).is_some_and(|reason| reason.contains("in high")));
         assert!(export(&spec, Format::Csv).is_ok(), "the data behind it are there all the same");
     }
     assert!(export(&spec(many::first_failures(many::runs(13, 25, 9)), "icml"), Format::Svg).is_ok());
     // On the screen one scrolls.
     let screen =
         FigureSpec::new(many::first_failures(many::runs(42, 25, 9)), Layout::panel(640.0), Theme::Light);
-    assert!(export(&screen, Format::Svg).is_ok() && why_not_drawn(&screen).is_none());
+    assert!(export(&screen, Format::Svg).is_ok() && drawing_refusal(&screen).is_none());
 
     let curves = |count: usize| many::survival(many::runs(count, 25, 9), 9);
     assert!(export(&spec(curves(13), "icml"), Format::Svg).is_ok());

@@ -174,7 +174,7 @@ every_size_of! {
     first_failures: |n| many::first_failures(many::runs(n, 20, 9)), |n| n;
     // The reference has a name, too.
     differences: many::differences, |n| n + 1;
-    ratios: of_ratios, |n| n + 1;
+    ratios: ratio_differences, |n| n + 1;
     bars: many::bars, |n| n;
     pareto: |n| many::pareto(n, Scale::Log), |n| n;
     plane: many::plane, |n| n;
@@ -189,7 +189,7 @@ every_size_of! {
     wide_tables: tables::wide, |_| 0;
 }
 
-fn of_ratios(members: usize) -> Figure {
+fn ratio_differences(members: usize) -> Figure {
     let Figure::Differences(mut data) = many::differences(members) else { panic!("differences") };
     data.scale = Scale::Log;
     Figure::Differences(data)

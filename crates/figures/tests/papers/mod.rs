@@ -136,7 +136,7 @@ pub struct Picture<'a> {
 
 impl<'a> Picture<'a> {
     /// What pdftoppm writes: `P6`, width, height and 255, each behind white space, then three bytes a dot.
-    pub fn of_ppm(ppm: &'a [u8]) -> Self {
+    pub fn from_ppm(ppm: &'a [u8]) -> Self {
         let mut rest = ppm;
         let [kind, width, height, most] = [(); 4].map(|()| {
             let (word, after) = rest.split_at(rest.iter().position(u8::is_ascii_whitespace).unwrap());
@@ -149,7 +149,7 @@ impl<'a> Picture<'a> {
         Self { width, height, bytes_of_a_dot: 3, dots: rest }
     }
 
-    pub fn of_pixmap(map: &'a Pixmap) -> Self {
+    pub fn from_pixmap(map: &'a Pixmap) -> Self {
         Self {
             width: map.width() as usize,
             height: map.height() as usize,

@@ -14,7 +14,7 @@ const REPLACEMENT: &[u8] = br"\ufffd";
 
 /// Replaces what strict JSON does not have, and counts it.
 #[derive(Debug, Default)]
-pub(super) struct Mender {
+pub(super) struct JsonRepairer {
     pub(super) found: Findings,
     state: State,
     /// The number or word that is being read.
@@ -54,12 +54,12 @@ enum State {
     },
 }
 
-impl Mender {
+impl JsonRepairer {
     /// Takes a byte of the file and adds to `out` what is passed on.
     pub(super) fn take(&mut self, byte: u8, out: &mut Vec<u8>) {
         match self.state {
             State::Outside => self.read_outside(byte, out),
-            State::Word if is_of_word(byte) => {
+            State::Word if is_word_byte(byte) => {
                 if self.word.len() < WORD_CAP {
                     self.word.push(byte);
                 } else if matches!(self.word.first(), Some(b'-' | b'0'..=b'9')) {
@@ -70,8 +70,8 @@ impl Mender {
                     (self.state, self.is_lost) = (State::Junk, true);
                 }
             }
-            State::LongNumber if is_of_word(byte) => {}
-            State::Junk if is_of_word(byte) => out.push(byte),
+            State::LongNumber if is_word_byte(byte) => {}
+            State::Junk if is_word_byte(byte) => out.push(byte),
             State::Word | State::LongNumber | State::Junk => {
                 self.end_word(out);
                 self.read_outside(byte, out);
@@ -125,7 +125,7 @@ impl Mender {
     }
 
     fn read_outside(&mut self, byte: u8, out: &mut Vec<u8>) {
-        if is_of_word(byte) {
+        if is_word_byte(byte) {
             self.word.push(byte);
             self.state = State::Word;
             return;
@@ -223,7 +223,7 @@ impl Mender {
     fn end_word(&mut self, out: &mut Vec<u8>) {
         if self.state != State::LongNumber && is_short_integer(&self.word) {
             out.extend_from_slice(&self.word);
-        } else if self.state == State::LongNumber || is_beyond(&self.word) {
+        } else if self.state == State::LongNumber || exceeds_64_bits(&self.word) {
             self.found.beyond += 1;
             out.extend_from_slice(b"null");
         } else if matches!(&self.word[..], b"NaN" | b"Infinity" | b"-Infinity") {
@@ -242,7 +242,7 @@ impl Mender {
     }
 }
 
-const fn is_of_word(byte: u8) -> bool {
+const fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
 }
 
@@ -254,7 +254,7 @@ fn is_short_integer(word: &[u8]) -> bool {
 }
 
 /// Whether it is a number of JSON that 64 bits do not hold.
-fn is_beyond(word: &[u8]) -> bool {
+fn exceeds_64_bits(word: &[u8]) -> bool {
     let is_number = matches!(word.first(), Some(b'-' | b'0'..=b'9'))
         && serde_json::from_slice::<IgnoredAny>(word).is_ok();
     is_number

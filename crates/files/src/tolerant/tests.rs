@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use super::*;
 
-fn mended(json: &[u8]) -> (String, Findings) {
+fn repaired(json: &[u8]) -> (String, Findings) {
     let findings = Findings::from_reader(json).unwrap();
     let mut out = Vec::new();
-    MendedJson::new(json, &findings).read_to_end(&mut out).unwrap();
+    RepairedJson::new(json, &findings).read_to_end(&mut out).unwrap();
     (String::from_utf8_lossy(&out).into_owned(), findings)
 }
 
@@ -48,23 +48,23 @@ fn each_kind_is_put_right_and_counted() {
         (r#"{"a": "\u12"#, r#"{"a": "\u12"#, [0; 4]),
         (r#"["\ux"]"#, r#"["\ux"]"#, [0; 4]),
     ] {
-        let (out, findings) = mended(json.as_bytes());
+        let (out, findings) = repaired(json.as_bytes());
         assert_eq!(out, want, "{json}");
         let found = [findings.not_numbers, findings.beyond, findings.halves, findings.repeated];
         assert_eq!(found, [not_numbers, beyond, halves, repeated], "{json}");
     }
-    assert_eq!(mended(b"[\"\xed\xa0\xbd\xed\xb8\x80\xed\x95\x9c\"]").0, "[\"\\ufffd\\ufffd한\"]");
+    assert_eq!(repaired(b"[\"\xed\xa0\xbd\xed\xb8\x80\xed\x95\x9c\"]").0, "[\"\\ufffd\\ufffd한\"]");
     let long = format!("[{}, {}]", "9".repeat(5_000), "x".repeat(5_000));
-    assert_eq!(mended(long.as_bytes()).0, format!("[null, {}]", "x".repeat(5_000)));
+    assert_eq!(repaired(long.as_bytes()).0, format!("[null, {}]", "x".repeat(5_000)));
 }
 
 #[test]
 fn what_lies_too_deep_is_unknown_and_the_rest_is_read() {
     let nested = |levels: usize| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
-    let (out, findings) = mended(format!("{{\"a\": {}, \"b\": 2}}", nested(126)).as_bytes());
+    let (out, findings) = repaired(format!("{{\"a\": {}, \"b\": 2}}", nested(126)).as_bytes());
     assert_eq!((findings, serde_json::from_str::<Value>(&out).is_ok()), (Findings::default(), true));
     let deep = nested(200).replace('1', r#"{"x": ["]\"\\", "[{"], "y": 1}"#);
-    let (out, findings) = mended(format!("{{\"a\": {deep}, \"b\": 2, \"c\": [[3]]}}").as_bytes());
+    let (out, findings) = repaired(format!("{{\"a\": {deep}, \"b\": 2, \"c\": [[3]]}}").as_bytes());
     let read: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&read["b"], &read["c"], findings.deep), (&2.into(), &serde_json::json!([[3]]), 1));
     assert_eq!(findings.to_string(), "1 value lies more than 127 levels deep (unknown)");
@@ -72,7 +72,7 @@ fn what_lies_too_deep_is_unknown_and_the_rest_is_read() {
 
 #[test]
 fn what_was_found_is_a_sentence() {
-    let (_, findings) = mended(br#"{"a": NaN, "a": 1e400, "b": "\ud800\ud800"}"#);
+    let (_, findings) = repaired(br#"{"a": NaN, "a": 1e400, "b": "\ud800\ud800"}"#);
     assert_eq!(
         findings.to_string(),
         "1 value is NaN or infinite (unknown), 1 number is beyond 64 bits (unknown), \
@@ -83,9 +83,9 @@ fn what_was_found_is_a_sentence() {
 #[test]
 fn a_document_without_bounds_takes_no_memory_without_bounds() {
     let names = (0..1_200_000).map(|n| format!("\"{n}\":1,")).collect::<Vec<_>>().concat();
-    let (_, findings) = mended(format!("{{{names}\"0\":2}}").as_bytes());
+    let (_, findings) = repaired(format!("{{{names}\"0\":2}}").as_bytes());
     assert_eq!(findings.repeated, 0, "beyond the bound nothing is looked for");
-    let (out, findings) = mended(&vec![b'['; 2_000_000]);
+    let (out, findings) = repaired(&vec![b'['; 2_000_000]);
     assert_eq!((out.len(), findings.deep), (127 + "null".len(), 1));
     // Nothing is put right behind what no parser takes.
     let junk = io::repeat(0).take(1 << 40);
@@ -128,7 +128,7 @@ proptest! {
         // Between values; in texts line ends are escaped.
         let text = if line_ends { text.replace('\n', "\r\n") } else { text };
         let strict: Value = serde_json::from_str(&text).unwrap();
-        let (out, findings) = mended(spoiled(&document, odd).as_bytes());
+        let (out, findings) = repaired(spoiled(&document, odd).as_bytes());
         let read: Value = serde_json::from_str(&out).unwrap();
         prop_assert_eq!(&read["doc"], &strict);
         prop_assert_eq!(findings.repeated, 1);
@@ -143,7 +143,7 @@ proptest! {
     #[test]
     fn strict_json_passes_as_it_is(document in document()) {
         let text = document.to_string();
-        let (out, findings) = mended(text.as_bytes());
+        let (out, findings) = repaired(text.as_bytes());
         prop_assert_eq!(out, text);
         prop_assert!(findings.is_empty());
     }
@@ -155,11 +155,11 @@ proptest! {
             0..300,
         ),
     ) {
-        let (out, _) = mended(&bytes);
+        let (out, _) = repaired(&bytes);
         prop_assert!(out.len() <= 2 * bytes.len() + 8);
         // What was put right once has nothing left to be put right, but for what is no JSON at all.
         if serde_json::from_str::<Value>(&out).is_ok() {
-            prop_assert!(mended(out.as_bytes()).1.is_empty());
+            prop_assert!(repaired(out.as_bytes()).1.is_empty());
         }
     }
 }

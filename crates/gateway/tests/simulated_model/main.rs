@@ -12,7 +12,7 @@ use harness::{End, Harness};
 use scenario::Seed;
 use scenario::change::{Change, apply, next_turn};
 use scenario::ir::Schema;
-use scenario::sample::{Programmatic, Sampler as _};
+use scenario::sample::{ProgrammaticSampler, Sampler as _};
 use serde_json::{Value, json};
 
 const HARNESSES: [&str; 9] = [
@@ -30,10 +30,10 @@ const HARNESSES: [&str; 9] = [
 /// The first turns of a scenario.
 fn turns(count: u32) -> Arc<Vec<(Arc<Schema>, Vec<Change>)>> {
     let seed = Seed { base: 3, scenario: 0 };
-    let mut turns = vec![(Arc::new(Programmatic.first(seed).expect("a schema").made), Vec::new())];
+    let mut turns = vec![(Arc::new(ProgrammaticSampler.first(seed).expect("a schema").made), Vec::new())];
     while turns.len() < count as usize {
         let before = Arc::clone(&turns[turns.len() - 1].0);
-        let changes = Programmatic.turn(seed, &before, 3).expect("changes").made.changes;
+        let changes = ProgrammaticSampler.turn(seed, &before, 3).expect("changes").made.changes;
         let mut schema = next_turn(&before);
         for change in &changes {
             schema = apply(&schema, change).expect("it fits");

@@ -170,9 +170,9 @@ pub(crate) fn write(folder: &Path, size: Size) -> io::Result<Made> {
         (0..size.scenarios).map(|number| Scenario::new(size.seed, number, size.turns_of(number))).collect();
     let scores = Mutex::new(vec![Score::default(); size.runs * size.scenarios]);
     let total = Mutex::new(Made::default());
-    let mut made = Made { runs: size.runs, ..Made::default() };
+    let mut written = Made { runs: size.runs, ..Made::default() };
     for run in 0..size.runs {
-        made.folders += 1;
+        written.folders += 1;
         fs::create_dir_all(folder.join(size.name(run)))?;
     }
     // The first run's episodes first: the others link to their files.
@@ -189,10 +189,10 @@ pub(crate) fn write(folder: &Path, size: Size) -> io::Result<Made> {
     })?;
     let scores = scores.into_inner().map_err(|_| io::Error::other("a thread panicked"))?;
     for (run, scores) in scores.chunks(size.scenarios).enumerate() {
-        made.add(run_files(&folder.join(size.name(run)), run, size, scores)?);
+        written.add(run_files(&folder.join(size.name(run)), run, size, scores)?);
     }
-    made.add(*total.lock().map_err(|_| io::Error::other("a thread panicked"))?);
-    Ok(made)
+    written.add(*total.lock().map_err(|_| io::Error::other("a thread panicked"))?);
+    Ok(written)
 }
 
 /// Runs the same work in some threads; the first error is given.
@@ -219,9 +219,9 @@ fn take(
         if index >= end {
             break;
         }
-        let made = work(index).inspect_err(|_| failed.store(1, Ordering::Relaxed))?;
+        let written = work(index).inspect_err(|_| failed.store(1, Ordering::Relaxed))?;
         if let Ok(mut total) = total.lock() {
-            total.add(made);
+            total.add(written);
         }
     }
     Ok(())
@@ -263,7 +263,7 @@ fn episode(
     }
 
     let began = BEGIN + run as u64 * 43_200 + number as u64 * 600;
-    let mut trajectory = Trajectory::begin(scenario, &name_of, scenario.turns.len(), began);
+    let mut trajectory = Trajectory::new(scenario, &name_of, scenario.turns.len(), began);
     let mut score = Score { passed: course.stamina(), attempts: course.attempts(), ..Score::default() };
     let (mut step, mut code, mut log) = (0, String::new(), String::new());
     for (index, attempts) in course.turns.iter().enumerate() {
@@ -391,9 +391,9 @@ struct Writer {
 }
 
 impl Writer {
-    fn new(at: PathBuf) -> io::Result<Self> {
-        fs::create_dir(&at)?;
-        Ok(Self { at, made: Made { folders: 1, ..Made::default() } })
+    fn new(folder: PathBuf) -> io::Result<Self> {
+        fs::create_dir(&folder)?;
+        Ok(Self { at: folder, made: Made { folders: 1, ..Made::default() } })
     }
 
     fn folder(&mut self, name: &str) -> io::Result<()> {

@@ -26,11 +26,11 @@ fn failing(outcome: &Outcome) -> &[usize] {
 
 /// One letter a test.
 pub(crate) fn letters(outcome: &Outcome, turn: &Turn) -> String {
-    let down = *outcome == Outcome::Down;
+    let is_down = *outcome == Outcome::Down;
     let failing = failing(outcome);
     (0..turn.tests.len())
         .map(|index| {
-            if down {
+            if is_down {
                 'E'
             } else if failing.contains(&index) {
                 'F'
@@ -63,7 +63,7 @@ fn around(out: &mut String, title: &str, fill: char) {
 /// The verbose log of a suite.
 pub(crate) fn pytest(out: &mut String, chance: &mut Chance, outcome: &Outcome, turn: &Turn) {
     let total = turn.tests.len();
-    let down = *outcome == Outcome::Down;
+    let is_down = *outcome == Outcome::Down;
     let failing = failing(outcome);
     around(out, "test session starts", '=');
     let _ = write!(
@@ -71,22 +71,22 @@ pub(crate) fn pytest(out: &mut String, chance: &mut Chance, outcome: &Outcome, t
         "platform linux -- Python 3.11.7, pytest-9.2.0, pluggy-1.7.0 -- /usr/bin/python3\nrootdir: /home/bench/suite\nplugins: xdist-3.8.0, timeout-2.4.0\ncollecting ... collected {total} items\n\n"
     );
     for (index, test) in turn.tests.iter().enumerate() {
-        let word = if down {
+        let word = if is_down {
             "ERROR"
         } else if failing.contains(&index) {
             "FAILED"
         } else {
             "PASSED"
         };
-        let begin = out.len();
+        let start = out.len();
         let _ = write!(out, "test_turn.py::{} {word}", test.name);
-        let spaces = 74_usize.saturating_sub(out.len() - begin).max(1);
+        let spaces = 74_usize.saturating_sub(out.len() - start).max(1);
         out.extend(std::iter::repeat_n(' ', spaces));
         let _ = writeln!(out, "[{:>3}%]", (index + 1) * 100 / total);
     }
     out.push('\n');
     let seconds = 0.4 + chance.share() * 4.0;
-    if down {
+    if is_down {
         around(out, "ERRORS", '=');
         for test in &turn.tests {
             around(out, &format!("ERROR at setup of {}", test.name), '_');
@@ -181,7 +181,7 @@ fn summary(out: &mut String, word: &str, test: &str, message: &str) {
 }
 
 /// The log of the agent's server while a suite ran.
-pub(crate) fn server(out: &mut String, chance: &mut Chance, outcome: &Outcome, turn: &Turn, at: &str) {
+pub(crate) fn server(out: &mut String, chance: &mut Chance, outcome: &Outcome, turn: &Turn, time: &str) {
     if *outcome == Outcome::Down {
         out.push_str(
             "Traceback (most recent call last):\n  File \"/workspace/server.py\", line 3, in <module>\n    from service import add, all_of, app, found, jsonify, request, rule, summary\n  File \"/workspace/service.py\", line 41\n    def rule(entity, **what:\n            ^\nSyntaxError: '(' was never closed\n",
@@ -197,11 +197,11 @@ pub(crate) fn server(out: &mut String, chance: &mut Chance, outcome: &Outcome, t
         if failed && status == 500 {
             let _ = write!(
                 out,
-                "[{at}] ERROR in app: Exception on {path} [{method}]\nTraceback (most recent call last):\n  File \"/workspace/service.py\", line {}, in add\n    row[\"id\"] = next(ids[entity])\nKeyError: '{}'\n",
+                "[{time}] ERROR in app: Exception on {path} [{method}]\nTraceback (most recent call last):\n  File \"/workspace/service.py\", line {}, in add\n    row[\"id\"] = next(ids[entity])\nKeyError: '{}'\n",
                 chance.between(20, 90),
                 path.trim_start_matches('/'),
             );
         }
-        let _ = writeln!(out, "127.0.0.1 - - [{at}] \"{method} {path} HTTP/1.1\" {status} -");
+        let _ = writeln!(out, "127.0.0.1 - - [{time}] \"{method} {path} HTTP/1.1\" {status} -");
     }
 }

@@ -22,15 +22,15 @@ use std::process::ExitCode;
 use library::Size;
 
 fn main() -> ExitCode {
-    let made = arguments(std::env::args().skip(1)).and_then(|(folder, size)| {
+    let outcome = arguments(std::env::args().skip(1)).and_then(|(folder, size)| {
         if folder.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(format!("{} is not empty", folder.display()));
         }
         library::write(&folder, size).map_err(|e| format!("{}: {e}", folder.display()))
     });
-    match made {
-        Ok(made) => {
-            let library::Made { runs, episodes, turns, attempts, files, bytes, folders } = made;
+    match outcome {
+        Ok(outcome) => {
+            let library::Made { runs, episodes, turns, attempts, files, bytes, folders } = outcome;
             println!(
                 "{{\"runs\": {runs}, \"episodes\": {episodes}, \"turns\": {turns}, \"attempts\": {attempts}, \"files\": {files}, \"folders\": {folders}, \"bytes\": {bytes}}}"
             );

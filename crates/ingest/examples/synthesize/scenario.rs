@@ -79,8 +79,8 @@ struct Feature {
 impl Feature {
     /// Whether this feature of a turn can take the place of an older one.
     fn changes(&self, older: &Self, turn: usize) -> bool {
-        let both = [self, older].iter().all(|f| !f.code.starts_with('@'));
-        both && self.entity == older.entity && !older.test.ends_with(&format!("_{turn}"))
+        let have_code = [self, older].iter().all(|f| !f.code.starts_with('@'));
+        have_code && self.entity == older.entity && !older.test.ends_with(&format!("_{turn}"))
     }
 }
 
@@ -163,8 +163,8 @@ impl Scenario {
                 if older.is_empty() || chance.happens(0.35) {
                     features.push(feature);
                 } else {
-                    let at = *chance.pick(&older);
-                    old.push(std::mem::replace(&mut features[at], feature).wording);
+                    let index = *chance.pick(&older);
+                    old.push(std::mem::replace(&mut features[index], feature).wording);
                 }
             }
             for wording in old {

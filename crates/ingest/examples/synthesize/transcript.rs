@@ -10,7 +10,7 @@ use crate::scenario::{Scenario, Turn};
 /// A JSON string.
 pub(crate) fn text(out: &mut String, text: &str) {
     out.push('"');
-    let mut from = 0;
+    let mut offset = 0;
     for (index, byte) in text.bytes().enumerate() {
         let escaped = match byte {
             b'"' => "\\\"",
@@ -20,17 +20,17 @@ pub(crate) fn text(out: &mut String, text: &str) {
             0..0x20 => "\\u001a",
             _ => continue,
         };
-        out.push_str(&text[from..index]);
+        out.push_str(&text[offset..index]);
         out.push_str(escaped);
-        from = index + 1;
+        offset = index + 1;
     }
-    out.push_str(&text[from..]);
+    out.push_str(&text[offset..]);
     out.push('"');
 }
 
 /// Seconds since 1970 as RFC 3339, in the years from 2026 on.
 pub(crate) fn time(seconds: u64) -> String {
-    let (mut days, of_day) = (seconds / 86_400, seconds % 86_400);
+    let (mut days, second_of_day) = (seconds / 86_400, seconds % 86_400);
     let mut year = 1970;
     let is_leap =
         |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
@@ -48,9 +48,9 @@ pub(crate) fn time(seconds: u64) -> String {
         "{year:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z",
         month + 1,
         days + 1,
-        of_day / 3600,
-        of_day % 3600 / 60,
-        of_day % 60
+        second_of_day / 3600,
+        second_of_day % 3600 / 60,
+        second_of_day % 60
     )
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Trajectory {
 
 impl Trajectory {
     /// Its begin.
-    pub(crate) fn begin(scenario: &Scenario, name: &str, turns: usize, now: u64) -> Self {
+    pub(crate) fn new(scenario: &Scenario, name: &str, turns: usize, now: u64) -> Self {
         let mut out = String::with_capacity(2 << 20);
         out.push_str("{\n \"schema_version\": \"stamina-lab/1\",\n \"scenario\": ");
         text(&mut out, name);
@@ -265,7 +265,7 @@ impl Steps {
     }
 
     fn agent(&mut self, chance: &mut Chance, thought: &str, tool: &str, command: &str, result: &str) {
-        let took = chance.between(3, 40) as u64;
+        let seconds = chance.between(3, 40) as u64;
         let (input, output) = (6_000 + self.out.len(), 40 + command.len() / 3);
         self.input += input;
         self.cached += input * 9 / 10;
@@ -281,11 +281,11 @@ impl Steps {
         let _ = write!(
             out,
             ", \"is_error\": false, \"seconds\": {}.2}}], \"tokens\": {{\"input\": {input}, \"cached\": {}, \"output\": {output}}}, \"at\": \"{}\"}}",
-            took / 4,
+            seconds / 4,
             input * 9 / 10,
             time(self.now)
         );
-        self.now += took;
+        self.now += seconds;
     }
 }
 

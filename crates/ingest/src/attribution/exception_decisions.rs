@@ -15,8 +15,8 @@ const UNJUDGED: &str = "unclear and tested";
 
 /// Every cell of the table, and the rule beside it.
 pub(crate) fn decisions() -> Vec<Decision> {
-    let named = ROWS.iter().map(|row| (row.in_words(), [&row.setup, &row.agent, &row.verifier]));
-    let named = named.map(|(exceptions, rules)| (exceptions, rules.map(Rule::in_words)));
+    let named = ROWS.iter().map(|row| (row.describe(), [&row.setup, &row.agent, &row.verifier]));
+    let named = named.map(|(exceptions, rules)| (exceptions, rules.map(Rule::describe)));
     let other =
         ["environment", "by status and caller, else agent error, cause not recognized", "verifier error"];
     let all = named.chain(std::iter::once((ANY_OTHER.to_owned(), other.map(str::to_owned))));

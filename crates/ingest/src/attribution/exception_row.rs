@@ -46,23 +46,23 @@ pub(super) struct Row {
 
 impl Rule {
     /// What it gives, in words.
-    pub(super) fn in_words(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         const UNCLEAR: &str = "agent error, cause not recognized";
         match self {
             Self::Is(reason) => reason.label().to_owned(),
             Self::Unclear => UNCLEAR.to_owned(),
             Self::FirstStep(reason) => format!("{}; before a later step {UNCLEAR}", reason.label()),
-            Self::Status(otherwise) => format!("by status, else {}", otherwise.in_words()),
+            Self::Status(otherwise) => format!("by status, else {}", otherwise.describe()),
             Self::Refused => format!("by why the request was refused, else {UNCLEAR}"),
             Self::Caller(otherwise) => {
-                format!("environment if an engine was called, else {}", otherwise.in_words())
+                format!("environment if an engine was called, else {}", otherwise.describe())
             }
-            Self::Client(otherwise) => format!("endpoint if one was called, else {}", otherwise.in_words()),
+            Self::Client(otherwise) => format!("endpoint if one was called, else {}", otherwise.describe()),
             Self::TimeLimit(reason) => {
                 format!("{}, unless another time-out was taken for it", reason.label())
             }
             Self::Keys => format!("environment if the container was gone, else {UNCLEAR}"),
-            Self::Wrapper(otherwise) => format!("what it wraps, else {}", otherwise.in_words()),
+            Self::Wrapper(otherwise) => format!("what it wraps, else {}", otherwise.describe()),
         }
     }
 }
@@ -77,23 +77,23 @@ impl Row {
             (None, None) => "all".to_owned(),
         };
         match self.begins.first() {
-            Some(begin) => format!("{type_name} “{}”", begin.trim_end()),
+            Some(start) => format!("{type_name} “{}”", start.trim_end()),
             None => type_name,
         }
     }
 
     /// Which exceptions it means.
-    pub(super) fn in_words(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let kinds = if self.types.is_empty() { "all".to_owned() } else { self.types.join(", ") };
-        let of_packages = if self.packages.is_empty() {
+        let packages_text = if self.packages.is_empty() {
             String::new()
         } else {
             format!(" of {}", self.packages.join(", "))
         };
-        let begins: Vec<String> = self.begins.iter().map(|begin| format!("“{}”", begin.trim_end())).collect();
+        let begins: Vec<String> = self.begins.iter().map(|start| format!("“{}”", start.trim_end())).collect();
         let begins =
             if begins.is_empty() { String::new() } else { format!(" that begin with {}", begins.join(", ")) };
-        format!("{kinds}{of_packages}{begins}")
+        format!("{kinds}{packages_text}{begins}")
     }
 }
 
@@ -125,7 +125,7 @@ pub(super) const fn client(packages: Words, types: Words, begins: Words, agent: 
 }
 
 /// Of whatever ran: the environment's, the agent's, the verifier's.
-pub(super) const fn of_stage(packages: Words, types: Words, begins: Words, agent: Rule) -> Row {
+pub(super) const fn by_stage(packages: Words, types: Words, begins: Words, agent: Rule) -> Row {
     Row {
         packages,
         types,

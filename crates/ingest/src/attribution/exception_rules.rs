@@ -83,13 +83,13 @@ impl<'a> Case<'a> {
     }
 
     fn decide(&self) -> Attribution {
-        let at = ROWS.iter().position(|row| self.fits(row)).unwrap_or(ROWS.len());
+        let index = ROWS.iter().position(|row| self.matches_row(row)).unwrap_or(ROWS.len());
         let column = match self.stage {
             Stage::Setup | Stage::LaterSetup | Stage::Between => Column::Setup,
             Stage::Agent | Stage::AgentOrTests => Column::Agent,
             Stage::Verifier | Stage::TearDown => Column::Tests,
         };
-        let decided = ROWS.get(at).map_or_else(
+        let decided = ROWS.get(index).map_or_else(
             || self.unknown(),
             |row| {
                 self.apply(match column {
@@ -107,7 +107,7 @@ impl<'a> Case<'a> {
             },
         );
         // What stands for another exception was decided by the row of that one.
-        Attribution { cell: decided.cell.or(Some(Cell { row: at, column })), ..decided }
+        Attribution { cell: decided.cell.or(Some(Cell { row: index, column })), ..decided }
     }
 
     /// Whether the exception is one of Python's own or of a general client of HTTP: the agent's server and the tests of it
@@ -117,14 +117,14 @@ impl<'a> Case<'a> {
         self.module.map_or_else(|| row.packages.iter().any(|package| is_general(package)), is_general)
     }
 
-    fn fits(&self, row: &Row) -> bool {
-        let of_package = match self.module {
+    fn matches_row(&self, row: &Row) -> bool {
+        let matches_package = match self.module {
             _ if row.packages.is_empty() => true,
             Some(module) => row.packages.iter().any(|package| is_below(module, package)),
             // Without its module a type is recognized by its name alone.
             None => !row.types.is_empty(),
         };
-        of_package
+        matches_package
             && (row.types.is_empty() || row.types.iter().any(|pattern| is_like(self.name, pattern)))
             && (row.begins.is_empty() || row.begins.iter().any(|b| message::begins(self.message, b)))
     }
@@ -140,8 +140,8 @@ impl<'a> Case<'a> {
                     recognized(*reason)
                 }
             }
-            Rule::Status(otherwise) => self.by_status().unwrap_or_else(|| self.apply(otherwise)),
-            Rule::Refused => self.by_refusal(),
+            Rule::Status(otherwise) => self.status_attribution().unwrap_or_else(|| self.apply(otherwise)),
+            Rule::Refused => self.refusal_attribution(),
             Rule::Caller(otherwise) => match self.caller() {
                 Some(Callee::Engine) => recognized(EndReason::Environment),
                 _ => self.apply(otherwise),
@@ -152,7 +152,7 @@ impl<'a> Case<'a> {
             },
             Rule::TimeLimit(reason) => self.time_limit(*reason),
             Rule::Keys => self.keys(),
-            Rule::Wrapper(otherwise) => self.wrapped().unwrap_or_else(|| self.apply(otherwise)),
+            Rule::Wrapper(otherwise) => self.wrapped_attribution().unwrap_or_else(|| self.apply(otherwise)),
         }
     }
 
@@ -162,7 +162,7 @@ impl<'a> Case<'a> {
             Stage::Setup | Stage::LaterSetup | Stage::Between => recognized(EndReason::Environment),
             Stage::Verifier | Stage::TearDown => recognized(EndReason::VerifierError),
             Stage::AgentOrTests => UNCLEAR,
-            Stage::Agent => self.by_status().unwrap_or_else(|| {
+            Stage::Agent => self.status_attribution().unwrap_or_else(|| {
                 match self.first_block().and_then(|block| frames::innermost(&block.files)) {
                     Some(Callee::Engine) => recognized(EndReason::Environment),
                     Some(Callee::Endpoint) => recognized(EndReason::Endpoint),
@@ -180,9 +180,9 @@ impl<'a> Case<'a> {
         self.first_block().and_then(|block| frames::innermost_caller(&block.files))
     }
 
-    fn by_status(&self) -> Option<Attribution> {
+    fn status_attribution(&self) -> Option<Attribution> {
         match message::aws_code(self.message) {
-            Some("ValidationException") => return Some(self.by_refusal()),
+            Some("ValidationException") => return Some(self.refusal_attribution()),
             Some(code) if !code.starts_with(|c: char| c.is_ascii_digit()) => {
                 return Some(recognized(EndReason::Endpoint));
             }
@@ -192,12 +192,12 @@ impl<'a> Case<'a> {
             401..=404 | 408 | 409 | 429 | 500.. => Some(recognized(EndReason::Endpoint)),
             // Too large a request is the agent's.
             413 => Some(recognized(EndReason::AgentError)),
-            400 | 422 => Some(self.by_refusal()),
+            400 | 422 => Some(self.refusal_attribution()),
             _ => None,
         }
     }
 
-    fn by_refusal(&self) -> Attribution {
+    fn refusal_attribution(&self) -> Attribution {
         match message::refusal(self.message) {
             Some(Refusal::TooLong) => recognized(EndReason::ContextOverflow),
             Some(Refusal::Billing) => recognized(EndReason::Endpoint),
@@ -213,23 +213,23 @@ impl<'a> Case<'a> {
             .message
             .split_once(" timed out after ")
             .and_then(|(_, rest)| rest.split(' ').next()?.parse::<f64>().ok());
-        let early = self.stage == Stage::Agent
+        let is_early = self.stage == Stage::Agent
             && limit.zip(self.agent_seconds).is_some_and(|(limit, worked)| worked < 0.98 * limit - 2.0);
         // Another time-out, and nothing says whose.
-        let unclear = Attribution { reason, recognized: !early, cell: None };
+        let unclear = Attribution { reason, recognized: !is_early, cell: None };
         let Some(first) = self.first_block() else { return unclear };
         let is_canceled = traceback::names(self.traceback, "CancelledError");
-        if first.kind.ends_with(self.name) || is_canceled && !early {
+        if first.kind.ends_with(self.name) || is_canceled && !is_early {
             return unclear;
         }
         if !matches!(traceback::last(first.kind), "CancelledError" | "TimeoutError") {
-            return self.inner(first.kind, first.message).unwrap_or(unclear);
+            return self.inner_attribution(first.kind, first.message).unwrap_or(unclear);
         }
         match frames::innermost_caller(&first.files) {
             Some(Callee::Engine) => recognized(EndReason::Environment),
             _ if self.stage != Stage::Agent => recognized(reason),
             Some(Callee::Endpoint) => recognized(EndReason::Endpoint),
-            None if frames::through_http(&first.files) => recognized(EndReason::Endpoint),
+            None if frames::calls_http(&first.files) => recognized(EndReason::Endpoint),
             None => Attribution { reason, recognized: false, cell: None },
         }
     }
@@ -239,26 +239,26 @@ impl<'a> Case<'a> {
         let is_removed = self.message.split_once("stderr='").is_some_and(|(_, stderr)| {
             ["Error response from daemon", "service \"main\" is not running"]
                 .iter()
-                .any(|begin| stderr.starts_with(begin))
+                .any(|start| stderr.starts_with(start))
         });
         if is_removed { recognized(EndReason::Environment) } else { UNCLEAR }
     }
 
     /// What a wrapper wraps: the exception it names, the first of a group, else the one that was raised first.
-    fn wrapped(&self) -> Option<Attribution> {
-        let of_tenacity = self.message.strip_prefix("RetryError[<Future ");
-        if let Some((_, rest)) = of_tenacity.and_then(|rest| rest.split_once(" state=finished raised ")) {
-            return self.inner(rest.split('>').next()?, "");
+    fn wrapped_attribution(&self) -> Option<Attribution> {
+        let tenacity_future = self.message.strip_prefix("RetryError[<Future ");
+        if let Some((_, rest)) = tenacity_future.and_then(|rest| rest.split_once(" state=finished raised ")) {
+            return self.inner_attribution(rest.split('>').next()?, "");
         }
         if let Some((kind, message)) = traceback::first_of_group(self.traceback) {
-            return self.inner(kind, message);
+            return self.inner_attribution(kind, message);
         }
         let first = self.first_block()?;
-        self.inner(first.kind, first.message)
+        self.inner_attribution(first.kind, first.message)
     }
 
     /// The decision about an exception within this one.
-    fn inner(&self, kind: &str, message: &str) -> Option<Attribution> {
+    fn inner_attribution(&self, kind: &str, message: &str) -> Option<Attribution> {
         if self.wrappers == WRAPPERS || traceback::last(kind) == self.name {
             return None;
         }

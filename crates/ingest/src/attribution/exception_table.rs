@@ -7,7 +7,7 @@ use super::exception_packages::{BUILTIN, BY_DOCKER, DOCKER, HTTP, MODELS, SANDBO
 use super::exception_row::Rule::{
     Caller, Client, FirstStep, Is, Keys, Refused, Status, TimeLimit, Unclear, Wrapper,
 };
-use super::exception_row::{Row, Rule, always, client, of_stage};
+use super::exception_row::{Row, Rule, always, by_stage, client};
 use model::EndReason::{
     AgentError, AgentTimeout, Budget, Cancelled, ContextOverflow, Endpoint, Environment, GaveUp,
     ToolCallFormat, VerifierError, VerifierTimeout,
@@ -60,7 +60,7 @@ pub(super) static ROWS: &[Row] = &[
         VerifierError,
     ),
     always(&[], &["AddTestsDirError", "DownloadVerifierDirError"], &[], Environment),
-    of_stage(&[], &["NonZeroAgentExitCodeError"], &[], Unclear),
+    by_stage(&[], &["NonZeroAgentExitCodeError"], &[], Unclear),
     client(
         &["harbor"],
         &[
@@ -312,11 +312,11 @@ pub(super) static ROWS: &[Row] = &[
     always(&["openhands"], &["WebSocketConnectionError"], &[], Environment),
     always(&["minisweagent"], &["LimitsExceeded", "TimeExceeded"], &[], Budget),
     // Wrappers.
-    of_stage(&["openhands"], &["ConversationRunError"], &[], Wrapper(&Unclear)),
-    of_stage(&["tenacity"], &["RetryError"], &["RetryError[<Future"], Wrapper(&Unclear)),
-    of_stage(BUILTIN, &["ExceptionGroup", "BaseExceptionGroup"], &[], Wrapper(&Unclear)),
+    by_stage(&["openhands"], &["ConversationRunError"], &[], Wrapper(&Unclear)),
+    by_stage(&["tenacity"], &["RetryError"], &["RetryError[<Future"], Wrapper(&Unclear)),
+    by_stage(BUILTIN, &["ExceptionGroup", "BaseExceptionGroup"], &[], Wrapper(&Unclear)),
     // Clients of HTTP: whom they called decides.
-    of_stage(
+    by_stage(
         &["httpx", "httpx2", "httpcore", "aiohttp", "requests", "urllib3"],
         &[
             "InvalidURL",
@@ -406,20 +406,20 @@ pub(super) static ROWS: &[Row] = &[
         Environment,
     ),
     always(BUILTIN, &["MemoryError"], &[], Environment),
-    of_stage(
+    by_stage(
         BUILTIN,
         &["FileNotFoundError"],
         &["[Errno 2] No such file or directory: 'docker'"],
         Is(Environment),
     ),
-    of_stage(
+    by_stage(
         &["subprocess"],
         &["CalledProcessError"],
         &["Command '['docker'", "Command '['podman'", "Command '['kubectl'"],
         Is(Environment),
     ),
-    of_stage(&["json", "simplejson", "requests"], &["JSONDecodeError"], &[], Client(&Unclear)),
-    of_stage(BUILTIN, &["ImportError", "ModuleNotFoundError"], &[], Is(Environment)),
+    by_stage(&["json", "simplejson", "requests"], &["JSONDecodeError"], &[], Client(&Unclear)),
+    by_stage(BUILTIN, &["ImportError", "ModuleNotFoundError"], &[], Is(Environment)),
     // A container engine's own sentences.
     always(
         BUILTIN,
@@ -456,8 +456,8 @@ pub(super) static ROWS: &[Row] = &[
         agent: FirstStep(Environment),
         verifier: Is(Environment),
     },
-    of_stage(BUILTIN, &["RuntimeError"], &["*: failed to send "], Keys),
-    of_stage(
+    by_stage(BUILTIN, &["RuntimeError"], &["*: failed to send "], Keys),
+    by_stage(
         &["builtins", "subprocess"],
         &[
             "RuntimeError",

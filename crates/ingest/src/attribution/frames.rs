@@ -46,13 +46,13 @@ pub(super) fn innermost(files: &[&str]) -> Option<Callee> {
 }
 
 /// Whether a client of HTTP is among the frames.
-pub(super) fn through_http(files: &[&str]) -> bool {
+pub(super) fn calls_http(files: &[&str]) -> bool {
     files.iter().any(|file| CLIENTS.iter().any(|client| module(file).starts_with(client)))
 }
 
 fn callee(file: &str) -> Option<Callee> {
     let module = module(file);
-    CALLERS.iter().find(|(begin, _)| module.starts_with(begin)).map(|(_, callee)| *callee)
+    CALLERS.iter().find(|(start, _)| module.starts_with(start)).map(|(_, callee)| *callee)
 }
 
 /// The part of a path that names a module; of a checkout, what follows its source folder. Folders above it are the
@@ -81,13 +81,13 @@ mod tests {
 
     #[test]
     fn the_innermost_caller_decides() {
-        let through = [
+        let http_frames = [
             "/p/site-packages/harbor/llms/lite_llm.py",
             "/p/site-packages/harbor/environments/daytona.py",
             "/p/site-packages/httpx/_client.py",
         ];
-        assert_eq!(innermost_caller(&through), Some(Callee::Engine));
-        assert_eq!(innermost_caller(&through[..1]), Some(Callee::Endpoint));
-        assert_eq!((innermost(&through), through_http(&through)), (None, true));
+        assert_eq!(innermost_caller(&http_frames), Some(Callee::Engine));
+        assert_eq!(innermost_caller(&http_frames[..1]), Some(Callee::Endpoint));
+        assert_eq!((innermost(&http_frames), calls_http(&http_frames)), (None, true));
     }
 }

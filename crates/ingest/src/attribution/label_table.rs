@@ -102,7 +102,7 @@ pub(crate) fn agent_failure(text: &str) -> Option<EndReason> {
     let sentence = text.strip_prefix("the ").unwrap_or(&text);
     let by_label = LABELS.iter().find(|(labels, _)| labels.contains(&word.as_str()));
     by_label
-        .or_else(|| BEGINNINGS.iter().find(|(all, _)| all.iter().any(|begin| sentence.starts_with(begin))))
+        .or_else(|| BEGINNINGS.iter().find(|(all, _)| all.iter().any(|start| sentence.starts_with(start))))
         .map(|(_, reason)| *reason)
 }
 

@@ -56,8 +56,8 @@ pub(super) fn status(message: &str) -> Option<u16> {
 
 fn three_digits(text: &str) -> Option<u16> {
     let digits = text.get(..3)?;
-    let more = text[3..].starts_with(|c: char| c.is_ascii_digit());
-    if more || !digits.bytes().all(|b| b.is_ascii_digit()) { None } else { digits.parse().ok() }
+    let has_more_digits = text[3..].starts_with(|c: char| c.is_ascii_digit());
+    if has_more_digits || !digits.bytes().all(|b| b.is_ascii_digit()) { None } else { digits.parse().ok() }
 }
 
 /// The error code of AWS: `An error occurred (ThrottlingException) when calling the Converse operation: …`.
@@ -102,12 +102,12 @@ pub(super) fn refusal(message: &str) -> Option<Refusal> {
         ("The response was filtered due to the prompt triggering ", Refusal::Content),
     ];
     let inner = after_names(message);
-    let body = Body::of_message(message).or_else(|| inner.and_then(Body::of_message)).unwrap_or_default();
+    let body = Body::from_message(message).or_else(|| inner.and_then(Body::from_message)).unwrap_or_default();
     let by_code = CODES.iter().find(|(known, _)| Some(*known) == body.code);
     let by_sentence = || {
         let named = body.message.and_then(after_names);
-        let of_aws = after_operation(message).or_else(|| inner.and_then(after_operation));
-        let texts = [Some(message), body.message, named, inner, of_aws];
+        let aws_text = after_operation(message).or_else(|| inner.and_then(after_operation));
+        let texts = [Some(message), body.message, named, inner, aws_text];
         // Python writes the apostrophe of a text with both kinds of quotes so.
         let texts = texts.map(|text| text.map(|text| beginning(text).replace(r"\'", "'")));
         SENTENCES.iter().find(|(sentence, _)| texts.iter().flatten().any(|text| text.starts_with(sentence)))
@@ -131,7 +131,7 @@ struct Body<'a> {
 
 impl<'a> Body<'a> {
     /// The body that a message consists of, behind at most a status and its word: `Error code: 400 - {'error': …`.
-    fn of_message(message: &'a str) -> Option<Self> {
+    fn from_message(message: &'a str) -> Option<Self> {
         let (before, _) = beginning(message).split_once('{')?;
         let is_status = before.len() <= 60 && !before.contains(['\'', '"', ':'])
             || message.starts_with("Error code: ") && status(message).is_some();
@@ -144,9 +144,9 @@ impl<'a> Body<'a> {
         // The key at each depth; none in a list.
         let mut keys: Vec<Option<&str>> = Vec::new();
         let mut rest = text;
-        while let Some(at) = rest.find(['{', '}', '[', ']', ',', '\'', '"']) {
-            let mark = &rest[at..=at];
-            rest = &rest[at + 1..];
+        while let Some(index) = rest.find(['{', '}', '[', ']', ',', '\'', '"']) {
+            let mark = &rest[index..=index];
+            rest = &rest[index + 1..];
             match mark {
                 "{" | "[" if keys.len() == DEPTH => break,
                 "{" | "[" => keys.push(None),
@@ -189,9 +189,9 @@ const DEPTH: usize = 16;
 fn end_of_string(text: &str, quote: &str) -> Option<usize> {
     let mut escaped = false;
     text.bytes().position(|byte| {
-        let ends = !escaped && [byte] == *quote.as_bytes();
+        let is_closing_quote = !escaped && [byte] == *quote.as_bytes();
         escaped = !escaped && byte == b'\\';
-        ends
+        is_closing_quote
     })
 }
 
@@ -200,8 +200,8 @@ fn after_names(message: &str) -> Option<&str> {
     let mut rest = message;
     while let Some((_, behind)) = name_in_front(rest) {
         // `VertexAIException BadRequestError - …`
-        let another = || behind.strip_prefix(' ').filter(|behind| name_in_front(behind).is_some());
-        let next = behind.strip_prefix(": ").or_else(|| behind.strip_prefix(" - ")).or_else(another);
+        let has_next_name = || behind.strip_prefix(' ').filter(|behind| name_in_front(behind).is_some());
+        let next = behind.strip_prefix(": ").or_else(|| behind.strip_prefix(" - ")).or_else(has_next_name);
         let Some(next) = next else { break };
         rest = next;
     }
@@ -210,9 +210,9 @@ fn after_names(message: &str) -> Option<&str> {
 
 /// The name of an exception that a text begins with, and what is behind it.
 fn name_in_front(text: &str) -> Option<(&str, &str)> {
-    let of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+    let is_name_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
     let front = &text[..text.floor_char_boundary(REACH)];
-    let (name, _) = front.split_at(front.find(|c| !of_name(c))?);
+    let (name, _) = front.split_at(front.find(|c| !is_name_char(c))?);
     let is_name = name.ends_with("Error") || name.ends_with("Exception");
     is_name.then(|| text.split_at(name.len()))
 }

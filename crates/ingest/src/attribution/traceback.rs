@@ -63,8 +63,8 @@ fn type_line(line: &str) -> Option<(&str, &str)> {
     let end = line.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.'))).unwrap_or(line.len());
     let (name, rest) = line.split_at(end);
     let message = if rest.is_empty() { "" } else { rest.strip_prefix(':')?.trim_start() };
-    let begins = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    (begins && !name.ends_with('.')).then_some((name, message))
+    let is_name_start = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    (is_name_start && !name.ends_with('.')).then_some((name, message))
 }
 
 #[cfg(test)]

@@ -65,40 +65,40 @@ impl Format for EvoCode {
         "index.json with models and tasks, and tasks/*.json beside it"
     }
 
-    fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
-        let path = join(at, "index.json");
+    fn sniff(&self, tree: &Tree, folder: &str) -> Sniff {
+        let path = join(folder, "index.json");
         if tree.entry(&path).is_none_or(|e| e.is_folder()) {
             return Sniff::Not { found: "none".to_owned(), closeness: 0 };
         }
         match tree.read_json::<Node>(&path, INDEX_CAP) {
             Ok(index) if is_index(&index) => Sniff::Recognized,
             Ok(_) => Sniff::Not { found: "index.json without models and tasks".to_owned(), closeness: 10 },
-            Err(_) if task_files(tree, at).iter().any(|e| begins_like_a_task(tree, at, e)) => {
+            Err(_) if task_files(tree, folder).iter().any(|e| begins_like_a_task(tree, folder, e)) => {
                 Sniff::Recognized
             }
             Err(_) => Sniff::Not { found: "an index.json that cannot be read".to_owned(), closeness: 15 },
         }
     }
 
-    fn planned(&self, tree: &Tree, at: &str, _: &str) -> Option<Vec<PlannedScenario>> {
-        let place = read_place(tree, at, &mut Report::default());
+    fn planned(&self, tree: &Tree, folder: &str, _: &str) -> Option<Vec<PlannedScenario>> {
+        let place = read_place(tree, folder, &mut Report::default());
         let tasks = place.tasks.iter().map(|task| task.task.clone());
         place.indexed.then(|| PlannedScenario::count(tasks))
     }
 
-    fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {
-        let place = read_place(tree, at, report);
+    fn survey(&self, tree: &Tree, folder: &str, report: &mut Report) -> Survey {
+        let place = read_place(tree, folder, report);
         let names: Vec<ModelName> = place.names();
         let mut out = Survey::default();
         for model_name in &names {
             out.runs.push(place.run(model_name));
-            if let Some(warning) = model_name.warning(at) {
+            if let Some(warning) = model_name.warning(folder) {
                 report.warn(warning);
             }
         }
         let indexed: HashSet<&str> = place.tasks.iter().map(|t| t.task.as_str()).collect();
         for entry in &place.files {
-            let path = join(&join(at, "tasks"), &entry.name);
+            let path = join(&join(folder, "tasks"), &entry.name);
             if place.indexed && !task_name(entry).is_some_and(|task| indexed.contains(task)) {
                 report.warn(Warning::skipped(
                     path,
@@ -112,7 +112,7 @@ impl Format for EvoCode {
         }
         for task in place.missing() {
             report.warn(Warning::skipped(
-                join(at, "index.json"),
+                join(folder, "index.json"),
                 "task.no_file",
                 format!(
                     "The index names the task {} and no file describes it. It is shown as totals only, not in survival.",
@@ -123,10 +123,10 @@ impl Format for EvoCode {
         out
     }
 
-    fn reader(&self, tree: &Tree, at: &str) -> Box<dyn PartReader> {
+    fn reader(&self, tree: &Tree, folder: &str) -> Box<dyn PartReader> {
         // The survey has warned of what is wrong here.
-        let place = read_place(tree, at, &mut Report::default());
-        Box::new(TaskReader { tasks: join(at, "tasks"), place })
+        let place = read_place(tree, folder, &mut Report::default());
+        Box::new(TaskReader { tasks: join(folder, "tasks"), place })
     }
 
     fn transcript(&self, _tree: &Tree, _artifact: &model::Artifact) -> Result<Transcript, ReadError> {
@@ -138,10 +138,10 @@ impl Format for EvoCode {
 }
 
 /// What lies in a place. Without an index the first file of a task that can be read names the models.
-fn read_place(tree: &Tree, at: &str, report: &mut Report) -> Place {
-    let mut place = Place::read(tree, at, report);
+fn read_place(tree: &Tree, folder: &str, report: &mut Report) -> Place {
+    let mut place = Place::read(tree, folder, report);
     if !place.indexed {
-        place.models = task::models_of_first(tree, at, &place.files);
+        place.models = task::models_of_first(tree, folder, &place.files);
     }
     place
 }
@@ -152,9 +152,9 @@ fn is_index(index: &Node) -> bool {
         && index.get("tasks").map_or(&[][..], Node::list).iter().any(has_name)
 }
 
-fn begins_like_a_task(tree: &Tree, at: &str, entry: &Entry) -> bool {
-    tree.read_range(&join(&join(at, "tasks"), &entry.name), 0, 4096).is_ok_and(|(bytes, _)| {
-        let begin = String::from_utf8_lossy(&bytes);
-        ["\"task\"", "\"meta\"", "\"n_rounds\""].iter().all(|key| begin.contains(key))
+fn begins_like_a_task(tree: &Tree, folder: &str, entry: &Entry) -> bool {
+    tree.read_range(&join(&join(folder, "tasks"), &entry.name), 0, 4096).is_ok_and(|(bytes, _)| {
+        let start = String::from_utf8_lossy(&bytes);
+        ["\"task\"", "\"meta\"", "\"n_rounds\""].iter().all(|key| start.contains(key))
     })
 }

@@ -97,24 +97,24 @@ impl Format for Harbor {
         "a job folder with config.json, result.json and trial folders, a trial folder, or tasks with harbor_jobs/"
     }
 
-    fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
-        match layout::kind(tree, at) {
+    fn sniff(&self, tree: &Tree, folder: &str) -> Sniff {
+        match layout::kind(tree, folder) {
             Ok(_) => Sniff::Recognized,
             Err((found, closeness)) => Sniff::Not { found, closeness },
         }
     }
 
-    fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {
-        let Ok(kind) = layout::kind(tree, at) else { return Survey::default() };
-        survey::survey(tree, at, kind, report)
+    fn survey(&self, tree: &Tree, folder: &str, report: &mut Report) -> Survey {
+        let Ok(kind) = layout::kind(tree, folder) else { return Survey::default() };
+        survey::survey(tree, folder, kind, report)
     }
 
-    fn reader(&self, tree: &Tree, at: &str) -> Box<dyn PartReader> {
-        Box::new(TaskReader::new(tree, at))
+    fn reader(&self, tree: &Tree, folder: &str) -> Box<dyn PartReader> {
+        Box::new(TaskReader::new(tree, folder))
     }
 
-    fn planned(&self, tree: &Tree, at: &str, run: &str) -> Option<Vec<PlannedScenario>> {
-        survey::planned(tree, at, layout::kind(tree, at).ok()?, run)
+    fn planned(&self, tree: &Tree, folder: &str, run: &str) -> Option<Vec<PlannedScenario>> {
+        survey::planned(tree, folder, layout::kind(tree, folder).ok()?, run)
     }
 
     fn transcript(&self, tree: &Tree, artifact: &Artifact) -> Result<Transcript, ReadError> {
@@ -141,21 +141,26 @@ struct TaskReader {
 }
 
 impl TaskReader {
-    fn new(tree: &Tree, at: &str) -> Self {
-        let kind = layout::kind(tree, at).ok();
+    fn new(tree: &Tree, folder: &str) -> Self {
+        let kind = layout::kind(tree, folder).ok();
         let jobs = kind
             .filter(|kind| *kind != Kind::Tasks)
-            .map(|kind| layout::jobs(tree, at, kind))
+            .map(|kind| layout::jobs(tree, folder, kind))
             .unwrap_or_default();
-        Self { place: at.to_owned(), kind, jobs, trials: OnceLock::new() }
+        Self { place: folder.to_owned(), kind, jobs, trials: OnceLock::new() }
     }
 }
 
 /// The folders of jobs that are trials, by the key of their part.
-fn trials_by_part(tree: &Tree, at: &str, kind: Kind, jobs: &[Job]) -> HashMap<String, Vec<(usize, String)>> {
+fn trials_by_part(
+    tree: &Tree,
+    folder: &str,
+    kind: Kind,
+    jobs: &[Job],
+) -> HashMap<String, Vec<(usize, String)>> {
     let mut trials: HashMap<String, Vec<(usize, String)>> = HashMap::new();
     for (index, job) in jobs.iter().enumerate() {
-        for path in layout::trial_folders(tree, at, kind, job) {
+        for path in layout::trial_folders(tree, folder, kind, job) {
             if layout::holds_trial(&tree.list(&path)) {
                 let key = part_key(kind, job, || Head::read(tree, &path, None));
                 trials.entry(key).or_default().push((index, path));
@@ -190,18 +195,18 @@ fn read(
     let mut trials: Vec<Trial> = Vec::new();
     // Each of them may be as large as a document may.
     let mut left = NODE_CAP;
-    for of_job in folders.chunk_by(|a, b| a.0 == b.0) {
-        let Some((index, job)) = of_job.first().and_then(|(index, _)| Some((*index, jobs.get(*index)?)))
+    for job_folders in folders.chunk_by(|a, b| a.0 == b.0) {
+        let Some((index, job)) = job_folders.first().and_then(|(index, _)| Some((*index, jobs.get(*index)?)))
         else {
             continue;
         };
         let config = JobFiles::read_config(tree, job);
         let name = head::job_name(tree, job, config.as_ref());
-        for (_, path) in of_job {
+        for (_, path) in job_folders {
             let mut trial = Trial::load(tree, path, tree.list(path), index, config.as_ref(), report);
             match left.checked_sub(trial.values()) {
                 Some(rest) => left = rest,
-                None => trial.without_result(report),
+                None => trial.drop_result(report),
             }
             trial.run = trial.head.run_key(kind, job, &name);
             trials.push(trial);
@@ -222,8 +227,8 @@ fn read_task(
 ) -> Vec<Reading> {
     trials.sort_by(|a, b| a.order().cmp(&b.order()));
     copied::identify(tree, jobs, &mut trials);
-    let identity = |trial: &Trial| Some(copied::in_job(trial));
-    identity::once_each(&mut trials, identity, Trial::is_snapshot, |trial| trial.path.clone(), report);
+    let identity = |trial: &Trial| Some(copied::identity_in_job(trial));
+    identity::remove_copies(&mut trials, identity, Trial::is_snapshot, |trial| trial.path.clone(), report);
     let folder = trials.iter().find_map(|t| task::find(tree, jobs.get(t.job)?, &t.head));
     let task = folder.map(|path| Task::read(tree, &path, report));
     let scenario = scenario_key
@@ -238,15 +243,15 @@ fn read_task(
     // A lock lists every trial of its job: it is read once, and only where an agent's figures depend on the version.
     let mut versions: HashMap<usize, Option<String>> = HashMap::new();
     for trial in &trials {
-        let plan = declared.for_trial(task.as_ref(), trial, report);
+        let plan = declared.trial_plan(task.as_ref(), trial, report);
         let agent = Agent::new(&trial.head, || {
             let read = || job_files::harbor_version(tree, jobs.get(trial.job)?);
             versions.entry(trial.job).or_insert_with(read).clone()
         });
         let mut result = trial.episode(tree, &scenario, task.as_ref(), &plan, (agent, &mut kept), report);
         let episode = &mut result.episode;
-        if let Some(of_contents) = identity::of_contents(episode).filter(|_| trial.known_by_name) {
-            match contents.entry((trial.run.as_str(), of_contents)) {
+        if let Some(contents_identity) = identity::from_contents(episode).filter(|_| trial.known_by_name) {
+            match contents.entry((trial.run.as_str(), contents_identity)) {
                 Entry::Occupied(first) => {
                     report.warn(identity::copied(trial.path.clone(), first.get()));
                     continue;
@@ -275,16 +280,19 @@ fn read_task(
         trial_episode.episode.repeat = *repeat;
     }
     let path = trials.first().map_or("", |t| t.path.as_str());
-    declared.settle(path, trial_episodes.iter_mut().map(|(_, p)| &mut p.episode), report);
-    let of_task = task.as_ref().is_some_and(|t| t.uses_cases) || trial_episodes.iter().any(|(_, p)| p.cases);
-    let mut of_jobs: HashMap<usize, bool> = HashMap::new();
+    declared.note_in_episodes(path, trial_episodes.iter_mut().map(|(_, p)| &mut p.episode), report);
+    let task_has_cases =
+        task.as_ref().is_some_and(|t| t.uses_cases) || trial_episodes.iter().any(|(_, p)| p.cases);
+    let mut jobs_with_cases: HashMap<usize, bool> = HashMap::new();
     let mut out = Vec::with_capacity(trial_episodes.len());
     for (trial, mut trial_episode) in trial_episodes {
-        let mut of_job = || {
+        let mut job_has_cases = || {
             let job = jobs.get(trial.job).filter(|j| j.whole);
-            *of_jobs.entry(trial.job).or_insert_with(|| job.is_some_and(|job| case_lines::printed(tree, job)))
+            *jobs_with_cases
+                .entry(trial.job)
+                .or_insert_with(|| job.is_some_and(|job| case_lines::has_case_lines(tree, job)))
         };
-        if !trial_episode.bare_turns.is_empty() && (of_task || of_job()) {
+        if !trial_episode.bare_turns.is_empty() && (task_has_cases || job_has_cases()) {
             build_failures(&mut trial_episode);
         }
         out.push(Reading { run: trial.run.clone(), episode: trial_episode.episode });

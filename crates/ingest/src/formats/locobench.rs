@@ -48,25 +48,25 @@ impl Format for LocoBench {
         "agent_incremental_results_*.jsonl, *_agent_evaluation_results_*.json or conversations_*/ of LoCoBench-Agent"
     }
 
-    fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
-        layout::sniff(tree, at)
+    fn sniff(&self, tree: &Tree, folder: &str) -> Sniff {
+        layout::sniff(tree, folder)
     }
 
-    fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {
-        let agents = layout::agents(tree, at, report);
+    fn survey(&self, tree: &Tree, folder: &str, report: &mut Report) -> Survey {
+        let agents = layout::agents(tree, folder, report);
         let parts =
             agents.iter().map(|(name, agent)| Part { key: name.clone(), stamp: agent.stamp(tree) }).collect();
         let runs = agents.iter().map(|(name, agent)| run(tree, name, agent)).collect();
         Survey { runs, parts }
     }
 
-    fn reader(&self, tree: &Tree, at: &str) -> Box<dyn PartReader> {
+    fn reader(&self, tree: &Tree, folder: &str) -> Box<dyn PartReader> {
         // The survey has warned of what is wrong here.
-        Box::new(AgentReader { agents: layout::agents(tree, at, &mut Report::default()) })
+        Box::new(AgentReader { agents: layout::agents(tree, folder, &mut Report::default()) })
     }
 
-    fn planned(&self, tree: &Tree, at: &str, run: &str) -> Option<Vec<PlannedScenario>> {
-        let agents = layout::agents(tree, at, &mut Report::default());
+    fn planned(&self, tree: &Tree, folder: &str, run: &str) -> Option<Vec<PlannedScenario>> {
+        let agents = layout::agents(tree, folder, &mut Report::default());
         let planned = PlannedScenario::count(agents.get(run)?.planned(tree));
         (!planned.is_empty()).then_some(planned)
     }

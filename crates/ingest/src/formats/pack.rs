@@ -89,8 +89,8 @@ impl Format for Pack {
         "manifest.json with format stamina-pack/5"
     }
 
-    fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
-        let path = join(at, MANIFEST);
+    fn sniff(&self, tree: &Tree, folder: &str) -> Sniff {
+        let path = join(folder, MANIFEST);
         if tree.entry(&path).is_none_or(|entry| entry.is_folder()) {
             return Sniff::Not { found: "none".to_owned(), closeness: 0 };
         }
@@ -104,8 +104,8 @@ impl Format for Pack {
         }
     }
 
-    fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {
-        let path = join(at, MANIFEST);
+    fn survey(&self, tree: &Tree, place_folder: &str, report: &mut Report) -> Survey {
+        let path = join(place_folder, MANIFEST);
         match tree.read_json::<Manifest>(&path, MANIFEST_CAP) {
             Ok(manifest) => {
                 report.files_read += 1;
@@ -126,12 +126,12 @@ impl Format for Pack {
                     .map(|scenario| scenario.folder.as_str())
                     .filter(|folder| {
                         folder.len() > NAME_CAP
-                            || !tree.entry(&join(at, folder)).is_some_and(|entry| entry.is_folder())
+                            || !tree.entry(&join(place_folder, folder)).is_some_and(|entry| entry.is_folder())
                     })
                     .collect();
                 if let Some(first) = missing.first() {
                     report.warn(Warning::skipped(
-                        if first.len() > NAME_CAP { path } else { join(at, first) },
+                        if first.len() > NAME_CAP { path } else { join(place_folder, first) },
                         "pack.scenario_missing",
                         format!(
                             "The manifest names {}, {} of them without a folder.",

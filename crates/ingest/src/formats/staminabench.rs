@@ -42,7 +42,6 @@ use self::part_warnings::PartWarnings;
 use self::place::{LOOKED_AT, Place, SCENARIOS, look_at_record, run_key};
 use self::report::ReportFile;
 use crate::format_trait::{Format, Part, PartReader, PlannedScenario, Reading, Report, Sniff, Survey};
-use crate::source_name;
 use files::{ReadError, Tree, file_name, join, parent};
 
 /// The format.
@@ -62,8 +61,8 @@ impl Format for StaminaBench {
         "scenario_N/ with trajectory.json or test_results/"
     }
 
-    fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
-        let entries = tree.list(at);
+    fn sniff(&self, tree: &Tree, folder: &str) -> Sniff {
+        let entries = tree.list(folder);
         let has_file =
             |names: &[&str]| entries.iter().any(|e| !e.is_folder() && names.contains(&e.name.as_str()));
         let scenarios: Vec<&str> = entries
@@ -72,16 +71,16 @@ impl Format for StaminaBench {
             .map(|e| e.name.as_str())
             .collect();
         if scenarios.is_empty() {
-            let (mut found, mut closeness) = match ScenarioFolder::new(tree, at).recognize() {
+            let (mut found, mut closeness) = match ScenarioFolder::new(tree, folder).recognize() {
                 Ok(()) => return Sniff::Recognized,
                 Err(not) => not,
             };
             // Our own runner has just begun here.
-            if has_file(&["config.yaml"]) && tree.entry(&join(at, ".stamina/run.json")).is_some() {
+            if has_file(&["config.yaml"]) && tree.entry(&join(folder, ".stamina/run.json")).is_some() {
                 return Sniff::Recognized;
             }
             if has_file(&["report.json"]) {
-                let report = ReportFile::read(tree, &join(at, "report.json"));
+                let report = ReportFile::read(tree, &join(folder, "report.json"));
                 if matches!(report, Ok(Some(report)) if report.is_report()) {
                     return Sniff::Recognized;
                 }
@@ -93,7 +92,7 @@ impl Format for StaminaBench {
         }
         let mut best = (format!("{} scenario folders with nothing in them", scenarios.len()), 40);
         for name in scenarios.iter().take(LOOKED_AT) {
-            match ScenarioFolder::new(tree, &join(at, name)).recognize() {
+            match ScenarioFolder::new(tree, &join(folder, name)).recognize() {
                 // The name of the folder makes up for a trajectory that says little.
                 Ok(()) | Err((_, 20)) => return Sniff::Recognized,
                 Err((found, closeness)) if closeness > best.1 => best = (found, closeness),
@@ -112,21 +111,21 @@ impl Format for StaminaBench {
             && scenario_number(file_name(parent(folder))).is_some()
     }
 
-    fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {
-        let place = Place::open(tree, at, report);
+    fn survey(&self, tree: &Tree, place_folder: &str, report: &mut Report) -> Survey {
+        let place = Place::open(tree, place_folder, report);
         let own_run = place.is_own();
         let parts = place
             .scenarios
             .iter()
             .map(|name| {
-                let folder = if name.is_empty() { at.to_owned() } else { join(at, name) };
+                let folder = if name.is_empty() { place_folder.to_owned() } else { join(place_folder, name) };
                 let named = place.scenario_name(name).filter(|named| *named != name);
                 let stamp = if own_run || exact::is_own(tree, &join(&folder, "trajectory.json")) {
                     // All else stands in the trajectory itself.
                     let planned = place.planned_turns().map_or(0, |turns| u64::from(turns) + 1);
                     let stamp = exact::stamp(tree, &folder).number(planned);
                     // Settings that come later may say that its steps are no chain.
-                    if place.of_steps { stamp.text("sr").finish() } else { stamp.finish() }
+                    if place.has_separate_steps { stamp.text("sr").finish() } else { stamp.finish() }
                 } else {
                     ScenarioFolder::new(tree, &folder).stamp().number(place.stamp.finish()).finish()
                 };
@@ -135,28 +134,28 @@ impl Format for StaminaBench {
                 Part { key: name.clone(), stamp }
             })
             .collect();
-        let mut run = place.run(at, report);
-        place.keep_missing(at, &mut run, report);
-        look_at_record(tree, at, report);
+        let mut run = place.run(place_folder, report);
+        place.keep_missing(place_folder, &mut run, report);
+        look_at_record(tree, place_folder, report);
         Survey { runs: vec![run], parts }
     }
 
-    fn reader(&self, tree: &Tree, at: &str) -> Box<dyn PartReader> {
+    fn reader(&self, tree: &Tree, folder: &str) -> Box<dyn PartReader> {
         // What is wrong with these files was said by the survey.
-        let place = Place::open(tree, at, &mut Report::default());
+        let place = Place::open(tree, folder, &mut Report::default());
         let positions = place.positions();
-        Box::new(ScenarioReader { folder: at.to_owned(), place, positions })
+        Box::new(ScenarioReader { folder: folder.to_owned(), place, positions })
     }
 
-    fn planned(&self, tree: &Tree, at: &str, _: &str) -> Option<Vec<PlannedScenario>> {
-        let config = Config::read(tree, &join(at, "config.yaml")).ok()??;
+    fn planned(&self, tree: &Tree, folder: &str, _: &str) -> Option<Vec<PlannedScenario>> {
+        let config = Config::read(tree, &join(folder, "config.yaml")).ok()??;
         if separate_steps::is_run_of_steps(&config.settings) {
             // Its episodes are steps, and its numbers tasks.
             return None;
         }
         let numbers = config.scenario_numbers(SCENARIOS)?;
         // A scenario may be called `scenario-3`.
-        let place = Place::open(tree, at, &mut Report::default());
+        let place = Place::open(tree, folder, &mut Report::default());
         let names_by_number = place.by_number();
         // Results of others may count from 1.
         let last = u32::try_from(numbers.len()).ok()?;
@@ -187,28 +186,29 @@ struct ScenarioReader {
 
 impl PartReader for ScenarioReader {
     fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading> {
-        let (at, place) = (self.folder.as_str(), &self.place);
+        let (place_folder, place) = (self.folder.as_str(), &self.place);
         let key = if part.key.is_empty() {
-            if at.is_empty() { source_name::of_folder(tree) } else { file_name(at).to_owned() }
+            if place_folder.is_empty() { tree.folder_name() } else { file_name(place_folder).to_owned() }
         } else {
             part.key.clone()
         };
         let scenario = place.scenario_name(&part.key).map_or_else(|| key.clone(), str::to_owned);
         let mut episode = Episode::new(key.clone(), scenario.clone());
-        let folder = if part.key.is_empty() { at.to_owned() } else { join(at, &part.key) };
+        let folder =
+            if part.key.is_empty() { place_folder.to_owned() } else { join(place_folder, &part.key) };
         episode.planned_turns = place.planned_turns();
-        let mut of_report = None;
+        let mut report_warning = None;
         if let Some(report) =
             place.report.as_ref().filter(|_| !exact::is_own(tree, &join(&folder, "trajectory.json")))
         {
             let position = self.positions.get(&part.key).copied();
             let scenarios = self.positions.values().max().map_or(0, |last| last + 1);
-            let reported = report.entries().of_scenario(&scenario, position, scenarios);
+            let reported = report.entries().scenario_entries(&scenario, position, scenarios);
             episode.reported = reported.figures;
             episode.extra = reported.extra;
-            of_report = reported.unusable.warning(&join(at, "report.json"));
+            report_warning = reported.unusable.warning(&join(place_folder, "report.json"));
         }
-        if let Some(mut warning) = of_report {
+        if let Some(mut warning) = report_warning {
             warning.message = format!("{scenario}: {}", warning.message);
             report.warn(warning);
         }
@@ -221,12 +221,12 @@ impl PartReader for ScenarioReader {
         warnings.finish(&folder);
         let reading = |episode: Episode| {
             let step = episode.key.strip_prefix(&key).unwrap_or_default().to_owned();
-            Reading { run: run_key(at), episode: place.identified(episode, &part.key, &step) }
+            Reading { run: run_key(place_folder), episode: place.identified(episode, &part.key, &step) }
         };
         if !separate_steps::is_of_steps(&episode) {
             return vec![reading(episode)];
         }
-        if !place.of_steps {
+        if !place.has_separate_steps {
             report.warn(Warning::skipped(
                 path,
                 "protocol.mismatch",
@@ -244,7 +244,7 @@ impl PartReader for ScenarioReader {
                     "The task has more steps than are kept of one task. The last {left_out} are left out."
                 ),
             ));
-            report.not_kept.episodes.insert(run_key(at), left_out);
+            report.not_kept.episodes.insert(run_key(place_folder), left_out);
         }
         separate_steps::split(episode, limit, unplayed).into_iter().map(reading).collect()
     }

@@ -47,6 +47,7 @@ use self::scan::{PartSize, Piece};
 use self::shares::Shares;
 
 pub use self::episode::FORKED;
+pub(crate) use self::files::are_likely_columns;
 pub use self::files::{IncompleteTable, TableHeader, incomplete_tables, table_headers, unreadable_table};
 pub use self::mapping::{ColumnRenames, header_id};
 pub use self::runs::{FORMAT, PLANNED_TASKS, RESTORE_BEFORE_TRY, SCENARIO_SET, SCORING};
@@ -57,7 +58,7 @@ pub struct TidyTable;
 
 /// Whether a file may be a table, by its name.
 pub fn is_table_name(name: &str) -> bool {
-    rows::Encoding::of_name(name).is_some()
+    rows::Encoding::from_name(name).is_some()
 }
 
 impl Format for TidyTable {
@@ -73,8 +74,8 @@ impl Format for TidyTable {
         "a CSV, JSON Lines or Parquet file with the columns run, harness, model, scenario, turn, attempt, passed"
     }
 
-    fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
-        match files::find_table(tree, at) {
+    fn sniff(&self, tree: &Tree, folder: &str) -> Sniff {
+        match files::find_table(tree, folder) {
             Ok(()) => Sniff::Recognized,
             Err(Some(incomplete)) if incomplete.is_likely() => {
                 let missing: Vec<&str> = incomplete.missing.iter().map(|(name, _)| *name).collect();
@@ -90,9 +91,9 @@ impl Format for TidyTable {
         true
     }
 
-    fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {
-        let tables = files::tables(tree, at);
-        for incomplete in files::incomplete_tables_in(tree, at) {
+    fn survey(&self, tree: &Tree, folder: &str, report: &mut Report) -> Survey {
+        let tables = files::tables(tree, folder);
+        for incomplete in files::incomplete_tables_in(tree, folder) {
             let missing: Vec<&str> = incomplete.missing.iter().map(|(name, _)| *name).collect();
             let message = format!(
                 "It lacks {} of a tidy table and is not read. Opened by itself with {} it is.",
@@ -101,15 +102,15 @@ impl Format for TidyTable {
             );
             report.warn(Warning::skipped(incomplete.path, "table.columns", message));
         }
-        for (path, error) in files::unreadable(tree, at) {
+        for (path, error) in files::unreadable(tree, folder) {
             report.unreadable(&path, &error, "It is left out.");
         }
         let scanned = scan::scan(tree, &tables, report);
         Survey { runs: scanned.runs, parts: scanned.parts }
     }
 
-    fn reader(&self, tree: &Tree, at: &str) -> Box<dyn PartReader> {
-        Box::new(TableReader::new(files::tables(tree, at)))
+    fn reader(&self, tree: &Tree, folder: &str) -> Box<dyn PartReader> {
+        Box::new(TableReader::new(files::tables(tree, folder)))
     }
 
     fn transcript(&self, _: &Tree, _: &Artifact) -> Result<Transcript, ReadError> {
@@ -181,12 +182,12 @@ impl TableReader {
     fn rows_in_a_row(
         &self,
         tree: &Tree,
-        (index, begin): (usize, RowStart),
+        (index, start): (usize, RowStart),
         episodes: &mut Episodes,
         warnings: &mut RowWarnings,
     ) -> Result<(), ReadError> {
         let table = &self.tables[index];
-        let Some(mut rows) = self.cursors.take(tree, table, begin)? else { return Ok(()) };
+        let Some(mut rows) = self.cursors.take(tree, table, start)? else { return Ok(()) };
         let place = self.place(tree, index);
         let row_bytes = table.mapping.row_bytes();
         let mut size = PartSize::default();
@@ -231,7 +232,7 @@ impl TableReader {
         {
             let message = "and those after it are left out: the rows of its episodes lie apart, and they are more than 4 GB. \
                            Sort the table by run and scenario.";
-            warnings.row(
+            warnings.add_for_row(
                 &self.tables[table].path,
                 row,
                 "table.too_many_attempts",
@@ -289,7 +290,7 @@ impl TableReader {
         }
         if episodes.size.exceeds(SHARE_ROWS_CAP, SHARE_BYTES_CAP) {
             let message = "has an episode beside which too many others would be kept. It is left out.";
-            return warnings.row(
+            return warnings.add_for_row(
                 &table.path,
                 row.number(),
                 "table.too_many_attempts",
@@ -316,7 +317,7 @@ fn no_scenario(row: &Row<'_>, table: &Table, warnings: &mut RowWarnings) {
     // Of a list or an object in place of a scenario the survey has said it.
     let is_nested = matches!(row.cell(columns::Field::Scenario), Cell::Nested(_));
     if says_more && !is_nested && row.cell(columns::Field::Run).name().is_some() {
-        warnings.row(
+        warnings.add_for_row(
             &table.path,
             row.number(),
             "table.no_name",
@@ -330,10 +331,10 @@ impl PartReader for TableReader {
     fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading> {
         let (mut episodes, mut warnings) = (Episodes::default(), RowWarnings::default());
         match Piece::parse(&part.key) {
-            Some(Piece::From { table, begin }) => {
+            Some(Piece::From { table, start }) => {
                 let index = self.tables.iter().position(|known| known.path == table);
                 if let Some(index) = index {
-                    let read = self.rows_in_a_row(tree, (index, begin), &mut episodes, &mut warnings);
+                    let read = self.rows_in_a_row(tree, (index, start), &mut episodes, &mut warnings);
                     if let Err(error) = read {
                         report.unreadable(&table, &error, "Its rows are left out.");
                     }
@@ -351,7 +352,7 @@ impl PartReader for TableReader {
             Reading { run, episode }
         });
         let readings = readings.collect();
-        warnings.settle(report);
+        warnings.write_to(report);
         readings
     }
 }
@@ -408,12 +409,12 @@ mod tests {
         assert_eq!(reader.cursors.opened.load(std::sync::atomic::Ordering::Relaxed), 1, "for five parts");
         // In any order it is the same.
         let other = TableReader::new(files::tables(&tree, ""));
-        let mut again: Vec<String> =
-            [4, 0, 3, 1, 2].iter().flat_map(|at| read(&other, &parts[*at])).collect();
-        again.sort_unstable();
+        let mut repeated_names: Vec<String> =
+            [4, 0, 3, 1, 2].iter().flat_map(|index| read(&other, &parts[*index])).collect();
+        repeated_names.sort_unstable();
         let mut all = all;
         all.sort_unstable();
-        assert_eq!(again, all);
+        assert_eq!(repeated_names, all);
     }
 
     #[test]
@@ -482,7 +483,7 @@ mod tests {
         let copy = reader.shares.get().unwrap().as_ref().unwrap();
         // In the middle of a share, and all of it.
         for bytes in [1_000, 0] {
-            copy.lose_after(bytes);
+            copy.fail_after(bytes);
             assert_eq!(all(), expected);
         }
     }

@@ -55,13 +55,13 @@ impl Format for TerminalBench {
         "results.json with trials that are resolved or not, run_metadata.json or tb.lock"
     }
 
-    fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
-        let entries = tree.list(at);
+    fn sniff(&self, tree: &Tree, folder: &str) -> Sniff {
+        let entries = tree.list(folder);
         let present: Vec<&str> = [RESULTS, METADATA, LOCK]
             .into_iter()
             .filter(|name| entries.iter().any(|e| e.name == *name && !e.is_folder()))
             .collect();
-        if present.iter().any(|name| is_of_a_run(tree, at, name)) {
+        if present.iter().any(|name| is_of_a_run(tree, folder, name)) {
             return Sniff::Recognized;
         }
         match present.as_slice() {
@@ -70,34 +70,34 @@ impl Format for TerminalBench {
         }
     }
 
-    fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {
-        let files = RunFiles::read(tree, at, report);
+    fn survey(&self, tree: &Tree, folder: &str, report: &mut Report) -> Survey {
+        let files = RunFiles::read(tree, folder, report);
         let mut parts: BTreeMap<String, Stamp> = BTreeMap::new();
-        for (task, trials) in layout::trials(tree, at, &files) {
-            let of_run = Stamp::new().text(files.uuid().unwrap_or_default());
-            let stamp = trials.iter().fold(of_run, |stamp, trial| trial.stamp(tree, stamp));
+        for (task, trials) in layout::trials(tree, folder, &files) {
+            let run_stamp = Stamp::new().text(files.uuid().unwrap_or_default());
+            let stamp = trials.iter().fold(run_stamp, |stamp, trial| trial.stamp(tree, stamp));
             parts.insert(task, stamp);
         }
         let parts = parts.into_iter().map(|(key, stamp)| Part { key, stamp: stamp.finish() }).collect();
-        Survey { runs: vec![files.run(tree, at, report)], parts }
+        Survey { runs: vec![files.run(tree, folder, report)], parts }
     }
 
-    fn reader(&self, tree: &Tree, at: &str) -> Box<dyn PartReader> {
+    fn reader(&self, tree: &Tree, folder: &str) -> Box<dyn PartReader> {
         // The survey has warned of what is wrong here.
-        let files = RunFiles::read(tree, at, &mut Report::default());
-        let log = join(at, "run.log");
+        let files = RunFiles::read(tree, folder, &mut Report::default());
+        let log = join(folder, "run.log");
         Box::new(TaskReader {
-            run: files.key(tree, at),
+            run: files.key(tree, folder),
             run_facts: trial::RunFacts {
                 uuid: files.uuid().map(str::to_owned),
                 log: tree.entry(&log).filter(|entry| !entry.is_folder()).map(|_| log),
             },
-            trials: layout::trials(tree, at, &files),
+            trials: layout::trials(tree, folder, &files),
         })
     }
 
-    fn planned(&self, tree: &Tree, at: &str, _: &str) -> Option<Vec<PlannedScenario>> {
-        let files = RunFiles::read(tree, at, &mut Report::default());
+    fn planned(&self, tree: &Tree, folder: &str, _: &str) -> Option<Vec<PlannedScenario>> {
+        let files = RunFiles::read(tree, folder, &mut Report::default());
         let (tasks, episodes) = (files.task_ids(), files.attempts()?);
         let planned = tasks.iter().map(|task| PlannedScenario { scenario: (*task).to_owned(), episodes });
         Some(planned.collect()).filter(|planned: &Vec<_>| !planned.is_empty())
@@ -113,9 +113,11 @@ impl Format for TerminalBench {
 }
 
 /// Whether a file is what its name says in a run of `tb`.
-fn is_of_a_run(tree: &Tree, at: &str, name: &str) -> bool {
-    let Some(outline) =
-        tree.read_range(&join(at, name), 0, HEAD).ok().and_then(|(bytes, _)| Outline::of_beginning(&bytes))
+fn is_of_a_run(tree: &Tree, folder: &str, name: &str) -> bool {
+    let Some(outline) = tree
+        .read_range(&join(folder, name), 0, HEAD)
+        .ok()
+        .and_then(|(bytes, _)| Outline::from_beginning(&bytes))
     else {
         return false;
     };
@@ -161,7 +163,7 @@ impl PartReader for TaskReader {
         read.sort_by(|a, b| a.order.cmp(&b.order));
         let identity = |read: &ParsedTrial| Some((String::new(), read.identity.clone()?));
         let is_snapshot = |read: &ParsedTrial| trial::is_snapshot(&read.episode);
-        identity::once_each(&mut read, identity, is_snapshot, |read| read.place.clone(), report);
+        identity::remove_copies(&mut read, identity, is_snapshot, |read| read.place.clone(), report);
         let numbered = read.into_iter().zip(1..).map(|(ParsedTrial { mut episode, .. }, repeat)| {
             episode.repeat = repeat;
             Reading { run: self.run.clone(), episode }

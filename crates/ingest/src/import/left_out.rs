@@ -25,7 +25,7 @@ pub(super) struct Exclusions {
 
 /// Says what stays left out, by what the places hold now; `None` = a place could not be surveyed, so that what was read of it
 /// before stays. `known` has the stamps of the other parts, `stamp` computes that of a part.
-pub(super) fn stays_out(
+pub(super) fn copies_to_skip(
     left_out: &CopiesLeftOut,
     known: &HashMap<Name, u64>,
     places: &HashMap<&str, Option<&Survey>>,
@@ -50,10 +50,10 @@ pub(super) fn stays_out(
         }
     }
     // Each place of a copy may have as many runs as are left out of it.
-    let of_copies: HashSet<&str> =
+    let copy_places: HashSet<&str> =
         left_out.runs.iter().flat_map(|run| [run.place.as_str(), run.original_place.as_str()]).collect();
     let mut runs: HashMap<(&str, &str), &Run> = HashMap::new();
-    for (place, survey) in places.iter().filter(|(place, _)| of_copies.contains(**place)) {
+    for (place, survey) in places.iter().filter(|(place, _)| copy_places.contains(**place)) {
         for run in survey.iter().flat_map(|survey| &survey.runs) {
             runs.entry((*place, run.key.as_str())).or_insert(run);
         }
@@ -81,12 +81,12 @@ pub(super) fn stays_out(
     // A part may hold episodes of several runs, so all that are left out of a place are read again, or none.
     let read_again: HashSet<&str> =
         left_out.runs.iter().filter(|run| !is_copy(run)).map(|run| run.place.as_str()).collect();
-    let stays = |place: &str| unchanged.contains(place) && !read_again.contains(place);
+    let is_kept = |place: &str| unchanged.contains(place) && !read_again.contains(place);
     Exclusions {
-        runs: (left_out.runs.iter().filter(|run| stays(&run.place)))
+        runs: (left_out.runs.iter().filter(|run| is_kept(&run.place)))
             .map(|run| (run.place.clone(), run.key.clone()))
             .collect(),
-        parts: (left_out.parts.iter().filter(|((place, _), _)| stays(place)))
+        parts: (left_out.parts.iter().filter(|((place, _), _)| is_kept(place)))
             .map(|(name, stamp)| (name.clone(), *stamp))
             .collect(),
     }
@@ -123,15 +123,15 @@ mod tests {
         let left_out = CopiesLeftOut { runs: vec![copy], parts: HashMap::from([(name("copy", "p"), 1)]) };
         let known = HashMap::from([(name("job", "p"), 1), (name("other", "p"), 1)]);
         let same = survey(&["r"], &[("p", 1)]);
-        let stays = |left_out: &CopiesLeftOut, copy: Option<&Survey>, job: Option<&Survey>| {
+        let is_kept = |left_out: &CopiesLeftOut, copy: Option<&Survey>, job: Option<&Survey>| {
             let places = HashMap::from([("copy", copy), ("job", job), ("other", None)]);
-            stays_out(left_out, &known, &places, |part| part.stamp)
+            copies_to_skip(left_out, &known, &places, |part| part.stamp)
         };
         let all = Exclusions { runs: HashSet::from([name("copy", "r")]), parts: left_out.parts.clone() };
-        assert_eq!(stays(&left_out, Some(&same), Some(&same)), all);
-        assert_eq!(stays(&left_out, None, Some(&same)), all, "what was read before stays");
-        assert_eq!(stays(&left_out, Some(&same), None), all);
-        let none = Exclusions::default();
+        assert_eq!(is_kept(&left_out, Some(&same), Some(&same)), all);
+        assert_eq!(is_kept(&left_out, None, Some(&same)), all, "what was read before stays");
+        assert_eq!(is_kept(&left_out, Some(&same), None), all);
+        let no_exclusions = Exclusions::default();
         for changed in [
             survey(&["r"], &[("p", 2)]),
             survey(&["r"], &[("p", 1), ("q", 1)]),
@@ -139,28 +139,36 @@ mod tests {
             survey(&["r"], &[]),
             survey(&["s"], &[("p", 1)]),
         ] {
-            assert_eq!(stays(&left_out, Some(&changed), Some(&same)).runs, none.runs, "{changed:?}");
-            assert_eq!(stays(&left_out, Some(&same), Some(&changed)), none, "{changed:?}");
+            assert_eq!(
+                is_kept(&left_out, Some(&changed), Some(&same)).runs,
+                no_exclusions.runs,
+                "{changed:?}"
+            );
+            assert_eq!(is_kept(&left_out, Some(&same), Some(&changed)), no_exclusions, "{changed:?}");
         }
         let mut named = survey(&["r"], &[("p", 1)]);
         named.runs[0].model = Some("model-a".into());
-        assert_eq!(stays(&left_out, Some(&named), Some(&same)), none, "now it knows more than the original");
-        assert_eq!(stays(&left_out, Some(&same), Some(&named)), all);
+        assert_eq!(
+            is_kept(&left_out, Some(&named), Some(&same)),
+            no_exclusions,
+            "now it knows more than the original"
+        );
+        assert_eq!(is_kept(&left_out, Some(&same), Some(&named)), all);
         let withdrawn = CopiesLeftOut {
             runs: left_out.runs.iter().map(|run| LeftOutRun { has_original: false, ..run.clone() }).collect(),
             ..left_out.clone()
         };
-        assert_eq!(stays(&withdrawn, Some(&same), Some(&same)), none);
+        assert_eq!(is_kept(&withdrawn, Some(&same), Some(&same)), no_exclusions);
         let copy_alone = HashMap::from([("copy", Some(&same))]);
         assert_eq!(
-            stays_out(&left_out, &known, &copy_alone, |part| part.stamp),
-            none,
+            copies_to_skip(&left_out, &known, &copy_alone, |part| part.stamp),
+            no_exclusions,
             "the original is gone"
         );
     }
 
     #[test]
-    fn of_a_place_all_that_is_left_out_is_read_again_or_nothing() {
+    fn all_copies_of_a_place_are_read_again_or_none() {
         let run = |key: &str, has_original| LeftOutRun {
             place: "copy".into(),
             key: key.into(),
@@ -170,16 +178,17 @@ mod tests {
         };
         let parts = HashMap::from([(name("copy", "p"), 1)]);
         let known = HashMap::from([(name("job", "p"), 1)]);
-        let both = survey(&["r", "s"], &[("p", 1)]);
-        let places = HashMap::from([("copy", Some(&both)), ("job", Some(&both))]);
-        let stays = |of_s: bool| {
-            let left_out = CopiesLeftOut { runs: vec![run("r", true), run("s", of_s)], parts: parts.clone() };
-            stays_out(&left_out, &known, &places, |part| part.stamp)
+        let two_runs = survey(&["r", "s"], &[("p", 1)]);
+        let places = HashMap::from([("copy", Some(&two_runs)), ("job", Some(&two_runs))]);
+        let is_kept = |has_copies_in_s: bool| {
+            let left_out =
+                CopiesLeftOut { runs: vec![run("r", true), run("s", has_copies_in_s)], parts: parts.clone() };
+            copies_to_skip(&left_out, &known, &places, |part| part.stamp)
         };
-        assert_eq!((stays(true).runs.len(), stays(true).parts.len()), (2, 1));
-        assert_eq!(stays(false), Exclusions::default());
+        assert_eq!((is_kept(true).runs.len(), is_kept(true).parts.len()), (2, 1));
+        assert_eq!(is_kept(false), Exclusions::default());
         // A copy inside one run has no run of its own.
-        let inside = CopiesLeftOut { runs: Vec::new(), parts: parts.clone() };
-        assert_eq!(stays_out(&inside, &known, &places, |part| part.stamp).parts, parts);
+        let parts_only = CopiesLeftOut { runs: Vec::new(), parts: parts.clone() };
+        assert_eq!(copies_to_skip(&parts_only, &known, &places, |part| part.stamp).parts, parts);
     }
 }

@@ -54,28 +54,28 @@ impl Format for Toy {
     fn looked_for(&self) -> &'static str {
         "toy.txt"
     }
-    fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
+    fn sniff(&self, tree: &Tree, folder: &str) -> Sniff {
         self.sniff_count.fetch_add(1, Ordering::Relaxed);
-        if tree.entry(&join(at, "toy.txt")).is_some() {
+        if tree.entry(&join(folder, "toy.txt")).is_some() {
             return Sniff::Recognized;
         }
-        match tree.list(at).into_iter().filter(is_episode).count() {
+        match tree.list(folder).into_iter().filter(is_episode).count() {
             0 => Sniff::Not { found: "none".to_owned(), closeness: 0 },
             n => Sniff::Not { found: format!("{n} .ep but no toy.txt"), closeness: 50 },
         }
     }
-    fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {
-        let (list, _) = tree.read_text(&join(at, "toy.txt"), 1000).unwrap();
+    fn survey(&self, tree: &Tree, folder: &str, report: &mut Report) -> Survey {
+        let (list, _) = tree.read_text(&join(folder, "toy.txt"), 1000).unwrap();
         assert!(!list.contains("panic"), "told to");
         report.files_read += 1;
         let benchmark = Benchmark { key: "toy".to_owned(), name: "Toy".to_owned() };
         let runs = list.lines().map(|line| Run::unknown(line, benchmark.clone())).collect();
-        let parts = tree.list(at).into_iter().filter(is_episode);
+        let parts = tree.list(folder).into_iter().filter(is_episode);
         Survey { runs, parts: parts.map(|e| Part { key: e.name, stamp: e.stamp }).collect() }
     }
-    fn reader(&self, _: &Tree, at: &str) -> Box<dyn PartReader> {
+    fn reader(&self, _: &Tree, folder: &str) -> Box<dyn PartReader> {
         self.opened.fetch_add(1, Ordering::Relaxed);
-        Box::new(ToyReader { at: at.to_owned(), read: Arc::clone(&self.read) })
+        Box::new(ToyReader { at: folder.to_owned(), read: Arc::clone(&self.read) })
     }
     fn transcript(&self, _: &Tree, _: &Artifact) -> Result<Transcript, ReadError> {
         Err(ReadError::Missing)
@@ -446,11 +446,11 @@ fn an_import_writes_a_bounded_number_of_warnings() {
     for number in 0..5_003 {
         report.warn(Warning::skipped(format!("f{number}"), "json.truncated", "It ends."));
     }
-    report.warn(Warning::skipped("link", "link.skipped", "A link.").of_run("r"));
+    report.warn(Warning::skipped("link", "link.skipped", "A link.").with_run("r"));
     assert_eq!(report.warnings.len(), 5_000);
-    let [none, of_run] = [None, Some("r".to_owned())].map(|run| report.not_kept.warnings[&run]);
+    let [none, run_warnings] = [None, Some("r".to_owned())].map(|run| report.not_kept.warnings[&run]);
     assert_eq!((none.warnings, none.notes), (3, 0), "what is not listed keeps its severity");
-    assert_eq!((of_run.warnings, of_run.notes), (0, 1));
+    assert_eq!((run_warnings.warnings, run_warnings.notes), (0, 1));
     // Of a survey, it counts with the place.
     let mut all = Report::default();
     all.add_survey(report, "x");

@@ -65,19 +65,19 @@ pub fn earliest_begin<'a>(
     parts: &[(Option<&'a str>, Option<&'a str>)],
 ) -> Option<&'a str> {
     let first = |with_offset: bool| {
-        let begins =
-            parts.iter().filter_map(|(begin, _)| *begin).filter(|begin| has_offset(begin) == with_offset);
-        begins.filter_map(|begin| Some((micros(begin)?, begin))).min()
+        let starts =
+            parts.iter().filter_map(|(start, _)| *start).filter(|start| has_offset(start) == with_offset);
+        starts.filter_map(|start| Some((micros(start)?, start))).min()
     };
-    let Some((begin, own_begin)) = own.0.and_then(|begin| Some((micros(begin)?, begin))) else {
-        return first(true).or_else(|| first(false)).map(|(_, begin)| begin);
+    let Some((start, own_begin)) = own.0.and_then(|start| Some((micros(start)?, start))) else {
+        return first(true).or_else(|| first(false)).map(|(_, start)| start);
     };
     let earlier = if has_offset(own_begin) {
-        first(true).filter(|(part, _)| *part < begin)
+        first(true).filter(|(part, _)| *part < start)
     } else {
-        let limit = begin - own.1.and_then(|end| offset(end, parts)).unwrap_or(14 * 3600 * 1_000_000);
+        let limit = start - own.1.and_then(|end| offset(end, parts)).unwrap_or(14 * 3600 * 1_000_000);
         first(false)
-            .filter(|(part, _)| *part < begin)
+            .filter(|(part, _)| *part < start)
             .or_else(|| first(true).filter(|(part, _)| *part < limit))
     };
     Some(earlier.map_or(own_begin, |(_, part)| part))
@@ -88,8 +88,8 @@ pub fn earliest_begin<'a>(
 fn offset(end: &str, parts: &[(Option<&str>, Option<&str>)]) -> Option<i64> {
     const QUARTER: i64 = 900 * 1_000_000;
     const AT_ONCE: i64 = 120 * 1_000_000;
-    let ends = parts.iter().map(|(_, end)| micros(end.filter(|end| has_offset(end))?));
-    let last = ends.collect::<Option<Vec<i64>>>()?.into_iter().max()?;
+    let end_times = parts.iter().map(|(_, end)| micros(end.filter(|end| has_offset(end))?));
+    let last = end_times.collect::<Option<Vec<i64>>>()?.into_iter().max()?;
     let ahead = micros(end).filter(|_| !has_offset(end))? - last;
     (ahead.rem_euclid(QUARTER) <= AT_ONCE).then(|| ahead.div_euclid(QUARTER) * QUARTER)
 }
@@ -115,25 +115,25 @@ mod tests {
         let part = |day: u8, hour: u8| {
             (format!("2026-01-{day:02}T{hour:02}:00:00Z"), format!("2026-01-{day:02}T{hour:02}:30:00Z"))
         };
-        let begin = |own: (Option<&str>, Option<&str>), parts: &[(String, String)]| {
+        let start = |own: (Option<&str>, Option<&str>), parts: &[(String, String)]| {
             let parts: Vec<_> = parts.iter().map(|(a, b)| (Some(a.as_str()), Some(b.as_str()))).collect();
             earliest_begin(own, &parts).map(str::to_owned)
         };
         let naive = (Some("2026-01-02T18:00:00"), Some("2026-01-02T18:30:07"));
         // The clock was eight hours ahead: 18:00 there is 10:00, when its only part began, or an hour after another.
-        assert_eq!(begin(naive, &[part(2, 10)]).as_deref(), naive.0);
-        assert_eq!(begin(naive, &[part(2, 10), part(2, 9)]).as_deref(), Some("2026-01-02T09:00:00Z"));
+        assert_eq!(start(naive, &[part(2, 10)]).as_deref(), naive.0);
+        assert_eq!(start(naive, &[part(2, 10), part(2, 9)]).as_deref(), Some("2026-01-02T09:00:00Z"));
         // Which clock it was is not known: it ended long after its parts, or has no end.
         let odd = (naive.0, Some("2026-01-02T18:40:00"));
         for own in [odd, (naive.0, None)] {
-            assert_eq!(begin(own, &[part(2, 10), part(2, 9)]).as_deref(), naive.0);
-            assert_eq!(begin(own, &[part(2, 10), part(1, 9)]).as_deref(), Some("2026-01-01T09:00:00Z"));
+            assert_eq!(start(own, &[part(2, 10), part(2, 9)]).as_deref(), naive.0);
+            assert_eq!(start(own, &[part(2, 10), part(1, 9)]).as_deref(), Some("2026-01-01T09:00:00Z"));
         }
         let zoned = (Some("2026-01-02T10:00:00+01:00"), None);
-        assert_eq!(begin(zoned, &[part(2, 9)]).as_deref(), zoned.0);
-        assert_eq!(begin(zoned, &[part(2, 8)]).as_deref(), Some("2026-01-02T08:00:00Z"));
-        assert_eq!(begin((None, None), &[part(2, 9), part(2, 8)]).as_deref(), Some("2026-01-02T08:00:00Z"));
-        assert_eq!(begin((Some("2026-02-30T10:00:00"), None), &[]), None);
+        assert_eq!(start(zoned, &[part(2, 9)]).as_deref(), zoned.0);
+        assert_eq!(start(zoned, &[part(2, 8)]).as_deref(), Some("2026-01-02T08:00:00Z"));
+        assert_eq!(start((None, None), &[part(2, 9), part(2, 8)]).as_deref(), Some("2026-01-02T08:00:00Z"));
+        assert_eq!(start((Some("2026-02-30T10:00:00"), None), &[]), None);
     }
 
     #[test]

@@ -44,10 +44,10 @@ pub(crate) fn parse(root: &Node, unusable: &mut UnusableValues) -> Option<CtrfRe
         unusable.take(&format!("ctrf.json summary.{key}"), stated, value::count)
     };
     let not_run = number("skipped").unwrap_or(0).saturating_add(number("pending").unwrap_or(0));
-    let of_list = |count: u32| (listed > 0).then_some(count);
+    let if_listed = |count: u32| (listed > 0).then_some(count);
     Some(CtrfReport {
-        passed: number("passed").or_else(|| of_list(passed)),
-        total: number("tests").map(|all| all.saturating_sub(not_run)).or_else(|| of_list(ran)),
+        passed: number("passed").or_else(|| if_listed(passed)),
+        total: number("tests").map(|all| all.saturating_sub(not_run)).or_else(|| if_listed(ran)),
         tests,
         listed,
     })
@@ -89,8 +89,8 @@ mod tests {
         assert_eq!((report.passed, report.total, report.tests.len()), (Some(1), Some(3), 4));
         assert_eq!(report.tests[1].message.as_deref(), Some("boom\nE assert"));
         assert_eq!(report.tests[3].outcome, TestOutcome::Error);
-        let none = serde_json::from_str("{\"results\": 3}").unwrap();
-        assert!(parse(&none, &mut UnusableValues::default()).is_none());
+        let no_results = serde_json::from_str("{\"results\": 3}").unwrap();
+        assert!(parse(&no_results, &mut UnusableValues::default()).is_none());
     }
 
     #[test]

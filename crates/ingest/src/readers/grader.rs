@@ -36,7 +36,7 @@ impl StepMentions {
     /// what they repeat of it is left out.
     pub(crate) fn new_places(&self, earlier: Option<&Self>) -> BTreeSet<GraderPlace> {
         let repeated = earlier.and_then(|earlier| self.repeats(&earlier.prints)).unwrap_or_default();
-        let own = self.naming.iter().filter(|(at, _)| repeated.binary_search(at).is_err());
+        let own = self.naming.iter().filter(|(index, _)| repeated.binary_search(index).is_err());
         own.flat_map(|(_, places)| places).copied().collect()
     }
 
@@ -51,7 +51,7 @@ impl StepMentions {
             return None;
         }
         let mut own = self.prints.iter().enumerate();
-        earlier.iter().map(|before| own.find(|(_, print)| *print == before).map(|(at, _)| at)).collect()
+        earlier.iter().map(|before| own.find(|(_, print)| *print == before).map(|(index, _)| index)).collect()
     }
 }
 
@@ -300,8 +300,8 @@ mod tests {
         let goes_on = transcript(&json!([look, work, write]));
         assert_eq!(places(&goes_on, Some(&first)), [RewardFile]);
         // It looks once more.
-        let again = transcript(&json!([look, work, look]));
-        assert_eq!(places(&again, Some(&first)), [Tests]);
+        let repeated_transcript = transcript(&json!([look, work, look]));
+        assert_eq!(places(&repeated_transcript, Some(&first)), [Tests]);
         // A new session, which does not hold the one before.
         assert_eq!(places(&transcript(&json!([look, write])), Some(&first)), [Tests, RewardFile]);
         assert_eq!(places(&first, Some(&first)), [Tests], "as many steps are no more");

@@ -1,4 +1,4 @@
-//! JSON of foreign files, held lean.
+//! JSON of other programs, read in little memory.
 //!
 //! Result files mix small facts with bulk that nobody looks at here (token ids, log probabilities, rollout details).
 //! [`Node`] is a JSON value in which such bulk never reaches memory: the keys in [`BULK`] are skipped while parsing,
@@ -104,11 +104,11 @@ impl Node {
 
     /// How many values it is, as [`NODE_CAP`] counts them.
     pub fn values(&self) -> u64 {
-        let of_text = |text: &str| text.len() as u64 / TEXT_OF_A_VALUE;
+        let text_values = |text: &str| text.len() as u64 / TEXT_OF_A_VALUE;
         1 + match self {
-            Self::Text(text, _) => of_text(text),
+            Self::Text(text, _) => text_values(text),
             Self::List(list) => list.iter().map(Self::values).sum(),
-            Self::Map(map) => map.iter().map(|(name, value)| of_text(name) + value.values()).sum(),
+            Self::Map(map) => map.iter().map(|(name, value)| text_values(name) + value.values()).sum(),
             Self::Null | Self::Bool(_) | Self::Number(_) => 0,
         }
     }
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn too_many_values_are_refused() {
-        let many = format!("[{}0]", "0,".repeat(NODE_CAP as usize));
-        assert!(serde_json::from_str::<Node>(&many).is_err());
+        let long_list = format!("[{}0]", "0,".repeat(NODE_CAP as usize));
+        assert!(serde_json::from_str::<Node>(&long_list).is_err());
     }
 }

@@ -46,8 +46,8 @@ impl KeptTests {
 
 /// Bytes that a test takes in memory, with all its texts.
 fn bytes(test: &TestResult) -> usize {
-    let TestResult { id, outcome: _, group, kind, intent, expected, actual, message } = test;
-    let texts = [group, kind, intent, expected, actual, message].into_iter().flatten();
+    let TestResult { id, outcome: _, group, kind, intent, scenario, expected, actual, message } = test;
+    let texts = [group, kind, intent, scenario, expected, actual, message].into_iter().flatten();
     let lengths = std::iter::once(id).chain(texts).map(|text| text.len() + ALLOCATION);
     size_of::<TestResult>() + lengths.sum::<usize>()
 }
@@ -72,8 +72,8 @@ mod tests {
     #[test]
     // docs/security.md: An opened folder or zip
     fn tests_of_a_part_are_kept_up_to_a_bound() {
-        let of_one = bytes(&attempt(1, 10).tests[0]);
-        let mut tests = KeptTests { free_bytes: 100 * of_one };
+        let test_bytes = bytes(&attempt(1, 10).tests[0]);
+        let mut tests = KeptTests { free_bytes: 100 * test_bytes };
         let (mut first, mut second, mut third) = (attempt(80, 10), attempt(80, 10), attempt(4, 10));
         assert!(!tests.keep(&mut first));
         assert_eq!(first.tests.len(), 80);
@@ -88,10 +88,11 @@ mod tests {
     fn every_text_of_a_test_counts_in_full() {
         let plain = TestResult::new("", TestOutcome::Failed);
         let long = || Some("x".repeat(255));
-        let with_text: [fn(&mut TestResult, Option<String>); 6] = [
+        let with_text: [fn(&mut TestResult, Option<String>); 7] = [
             |test, text| test.group = text,
             |test, text| test.kind = text,
             |test, text| test.intent = text,
+            |test, text| test.scenario = text,
             |test, text| test.expected = text,
             |test, text| test.actual = text,
             |test, text| test.message = text,

@@ -35,21 +35,21 @@ pub(crate) enum Outline {
 impl Outline {
     /// The outline of the first JSON value in the first bytes of a file; `None` where they do not begin with an object or
     /// a list.
-    pub(crate) fn of_beginning(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn from_beginning(bytes: &[u8]) -> Option<Self> {
         let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if !matches!(text.iter().find(|b| !b.is_ascii_whitespace()), Some(b'{' | b'[')) {
             return None;
         }
-        let (outline, whole) = Self::of_bytes(text);
+        let (outline, whole) = Self::from_bytes(text);
         if whole {
             return Some(outline);
         }
         // What Python writes and strict JSON does not have; else it breaks off.
-        Some(strict_json(text).map_or(outline, |mended| Self::of_bytes(&mended).0))
+        Some(strict_json(text).map_or(outline, |mended| Self::from_bytes(&mended).0))
     }
 
     /// The outline of the first value, and whether that value is whole.
-    fn of_bytes(text: &[u8]) -> (Self, bool) {
+    fn from_bytes(text: &[u8]) -> (Self, bool) {
         let mut outline = Self::Nothing;
         let mut json = serde_json::Deserializer::from_slice(text);
         let whole = OutlineSeed { outline: &mut outline, levels: LEVELS }.deserialize(&mut json).is_ok();
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     fn outline(text: &str) -> Outline {
-        Outline::of_bytes(text.as_bytes()).0
+        Outline::from_bytes(text.as_bytes()).0
     }
 
     #[test]
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_breaks_off_the_beginning_is_kept() {
+    fn a_value_that_breaks_off_keeps_its_beginning() {
         for text in [
             r#"{"info": {"x": 1}, "messages": [{"role": "us"#,
             r#"{"info": {"x": 1}, "messages": [{"role": "user"}, {"role"#,
@@ -199,8 +199,10 @@ mod tests {
         assert_eq!(outline("[1"), Outline::List(Some(Box::new(Outline::Number))));
         let nested = "[".repeat(100_000);
         assert!(matches!(outline(&nested), Outline::List(_)));
-        let many = (0..1000).map(|n| format!("\"k{n}\": {n},")).collect::<Vec<_>>().concat();
-        let Outline::Object(names) = outline(&format!("{{{many} \"z\": 1}}")) else { panic!("no object") };
+        let many_keys = (0..1000).map(|n| format!("\"k{n}\": {n},")).collect::<Vec<_>>().concat();
+        let Outline::Object(names) = outline(&format!("{{{many_keys} \"z\": 1}}")) else {
+            panic!("no object")
+        };
         assert_eq!(names.len(), NAMES);
     }
 }

@@ -35,8 +35,9 @@ pub fn last_line(tail: &str) -> Option<Counts> {
             return None;
         }
         if let Some(counts) = line::counts(text.trim_matches('=').trim()) {
-            let mut before = tail[..tail.find(text)?].lines().rev().filter(|l| !l.trim().is_empty());
-            let stopped = before.next().is_some_and(|l| l.starts_with('!') || l.starts_with("INTERNALERROR"));
+            let mut lines_above = tail[..tail.find(text)?].lines().rev().filter(|l| !l.trim().is_empty());
+            let stopped =
+                lines_above.next().is_some_and(|l| l.starts_with('!') || l.starts_with("INTERNALERROR"));
             return (!stopped).then_some(counts);
         }
     }
@@ -170,7 +171,7 @@ impl<'a> Reading<'a> {
                 return false;
             }
         };
-        self.width.learn(text);
+        self.width.measure(text);
         self.log.is_pytest = true;
         self.section = section;
         true
@@ -185,8 +186,8 @@ impl<'a> Reading<'a> {
             return;
         }
         if text.starts_with("coll")
-            && let Some((before, items)) = text.rsplit_once("collected ")
-            && (before.is_empty() || before.ends_with("... "))
+            && let Some((lines_above, items)) = text.rsplit_once("collected ")
+            && (lines_above.is_empty() || lines_above.ends_with("... "))
         {
             self.log.collected = collected(items).or(self.log.collected);
             return;
@@ -213,7 +214,7 @@ impl<'a> Reading<'a> {
                 self.outcome(id, word);
             } else if text.ends_with(' ') || self.log.is_pytest {
                 // With `-s` the test's own output follows its id; a space ends the id only if no bracket is open.
-                self.log.running = Some(announced(rest).to_owned());
+                self.log.running = Some(announced_id(rest).to_owned());
             }
             return;
         }
@@ -380,21 +381,21 @@ impl<'a> Reading<'a> {
 
 /// `(i=1) tests/test_a.py::test_b - message` after `SUBFAILED`: id with its parameters, and the message.
 fn subtest(rest: &str) -> Option<(String, Option<String>)> {
-    let at = rest.rfind(".py::")?;
-    let start = rest[..at].rfind(' ')? + 1;
+    let index = rest.rfind(".py::")?;
+    let start = rest[..index].rfind(' ')? + 1;
     let (id, note) = line::summary_entry(&rest[start..], |_| false);
     Some((format!("{id} {}", rest[..start].trim()), note.map(str::to_owned)))
 }
 
 /// The id at the start of a line that announces a test and continues what the test writes.
-fn announced(text: &str) -> &str {
-    let name = text.find("::").map_or(0, |at| at + 2);
+fn announced_id(text: &str) -> &str {
+    let name = text.find("::").map_or(0, |index| index + 2);
     let mut depth = 0i32;
-    for (at, c) in text[name..].char_indices() {
+    for (index, c) in text[name..].char_indices() {
         match c {
             '[' => depth += 1,
             ']' => depth -= 1,
-            ' ' if depth <= 0 => return &text[..name + at],
+            ' ' if depth <= 0 => return &text[..name + index],
             _ => {}
         }
     }

@@ -108,7 +108,7 @@ impl UnusableValues {
 
     /// Looks at the numbers of an attempt, whatever format they come from. What cannot be is unknown, and kept as an
     /// extra field.
-    pub(crate) fn settle(&mut self, attempt: &mut Attempt) {
+    pub(crate) fn take_from_attempt(&mut self, attempt: &mut Attempt) {
         let mut keep = |name: &str, value: Value| {
             self.add(name, &value);
             attempt.extra.entry(name).or_insert(value);
@@ -140,11 +140,11 @@ impl UnusableValues {
                 keep(name, odd.into());
             }
         }
-        self.settle_times(&mut attempt.timing);
+        self.take_from_timing(&mut attempt.timing);
     }
 
     /// Looks at a begin and an end. One that is no time is unknown; of an end before its start both stay as they are.
-    pub(crate) fn settle_times(&mut self, timing: &mut Timing) {
+    pub(crate) fn take_from_timing(&mut self, timing: &mut Timing) {
         for (name, time) in [("started_at", &mut timing.started_at), ("finished_at", &mut timing.finished_at)]
         {
             if let Some(odd) = time.take_if(|t| clock::micros(t).is_none()) {
@@ -185,10 +185,10 @@ impl UnusableValues {
         if self.count == 0 {
             return None;
         }
-        let more = self.count - self.named.len();
-        let more = if more == 0 { String::new() } else { format!(", and {more} more") };
+        let unnamed = self.count - self.named.len();
+        let unnamed = if unnamed == 0 { String::new() } else { format!(", and {unnamed} more") };
         let message = format!(
-            "It has {}{more}, which cannot be. What they should say is unknown.",
+            "It has {}{unnamed}, which cannot be. What they should say is unknown.",
             self.named.join(", ")
         );
         Some(Warning::read_differently(path, "value.not_usable", message))
@@ -259,7 +259,7 @@ mod tests {
         attempt.timing.finished_at = Some("2026-01-01T09:00:00Z".to_owned());
         attempt.tokens.input = Some(5);
         let mut unusable = UnusableValues::default();
-        unusable.settle(&mut attempt);
+        unusable.take_from_attempt(&mut attempt);
         assert_eq!((attempt.passed, attempt.total, attempt.cost_usd), (None, None, None));
         assert_eq!((attempt.timing.agent_seconds, attempt.timing.test_seconds), (None, Some(1.0)));
         assert_eq!((attempt.tokens.input, unusable.count), (Some(5), 4));

@@ -1,8 +1,11 @@
 //! What a single file is that no format and no kind takes, told by its form: the keys of its JSON, or that it is empty, text
 //! or bytes.
 
+use std::borrow::Cow;
+use std::path::Path;
+
 use files::{ReadError, Tree, strict_json};
-use model::one_line;
+use model::{one_line, shell_word};
 use serde::de::IgnoredAny;
 
 use super::table::OPEN_WHAT_IS_READ;
@@ -15,18 +18,24 @@ const NAMED: usize = 8;
 /// Characters of a key that are shown.
 const KEY: usize = 40;
 
-/// Says what a file is that nothing else recognizes.
+/// Says what a file is that nothing else recognizes. `given_path`: how it was named when it was
+/// opened, for a command that reads it.
 ///
 /// Errors: it cannot be read.
-pub fn by_form(tree: &Tree, path: &str) -> Result<UnreadResults, ReadError> {
+pub fn by_form(tree: &Tree, path: &str, given_path: &Path) -> Result<UnreadResults, ReadError> {
     let (bytes, size) = tree.read_range(path, 0, HEAD)?;
+    let outline = Outline::from_beginning(&bytes);
+    let instead = match &outline {
+        Some(outline) if is_list_of_rows(outline) => Cow::Owned(one_object_a_line(given_path)),
+        _ => Cow::Borrowed(OPEN_WHAT_IS_READ),
+    };
     let found = |kind, name: String, not_read: String| UnreadResults {
         kind,
         name,
         not_read,
         path: path.to_owned(),
         count: 1,
-        instead: OPEN_WHAT_IS_READ,
+        instead,
     };
     // Of a table with a header it is known which columns it lacks; of any other one nothing is known.
     if let Some(error) = table::unreadable_table(tree, path) {
@@ -37,15 +46,37 @@ pub fn by_form(tree: &Tree, path: &str) -> Result<UnreadResults, ReadError> {
     let (kind, name) = if size == 0 {
         ("empty", "an empty file".to_owned())
     } else {
-        match Outline::of_beginning(&bytes) {
+        match &outline {
             Some(outline) if is_json_name(path) || begins_with_json(&bytes, is_whole) => {
-                of_json(&outline, &bytes, is_whole)
+                describe_json(outline, &bytes, is_whole)
             }
             _ if is_text(&bytes) => ("text", "a text file".to_owned()),
             _ => ("unknown", "a file of an unknown kind".to_owned()),
         }
     };
     Ok(found(kind, name, "of no format that is read".to_owned()))
+}
+
+/// Whether a document is one list of what looks like rows of a tidy table.
+fn is_list_of_rows(outline: &Outline) -> bool {
+    let Outline::List(Some(first)) = outline else { return false };
+    let Outline::Object(columns) = &**first else { return false };
+    let names: Vec<String> = columns.iter().map(|(name, _)| name.clone()).collect();
+    table::are_likely_columns(&names)
+}
+
+/// What makes a table of a file that is one list of rows.
+fn one_object_a_line(path: &Path) -> String {
+    let mut lines = path.with_extension("jsonl");
+    if lines.as_os_str().eq_ignore_ascii_case(path) {
+        let stem = path.file_stem().unwrap_or_default().display();
+        lines = path.with_file_name(format!("{stem}-rows.jsonl"));
+    }
+    format!(
+        "Write one object a line and open that file: jq -c '.[]' {} > {}",
+        shell_word(&path.display().to_string()),
+        shell_word(&lines.display().to_string())
+    )
 }
 
 /// Whether a file is meant as JSON, by its name.
@@ -89,7 +120,7 @@ enum Values {
 }
 
 impl Values {
-    fn of_text(text: &[u8]) -> Self {
+    fn from_text(text: &[u8]) -> Self {
         let mut values = serde_json::Deserializer::from_slice(text).into_iter::<IgnoredAny>();
         match (values.next(), values.next()) {
             (Some(Ok(_)), None) => Self::One,
@@ -100,11 +131,11 @@ impl Values {
 }
 
 /// Names a file that begins as JSON. `is_whole`: these are all of its bytes.
-fn of_json(outline: &Outline, bytes: &[u8], is_whole: bool) -> (&'static str, String) {
+fn describe_json(outline: &Outline, bytes: &[u8], is_whole: bool) -> (&'static str, String) {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let values = match Values::of_text(text) {
+    let values = match Values::from_text(text) {
         // What Python writes and strict JSON does not have.
-        Values::Broken => strict_json(text).map_or(Values::Broken, |mended| Values::of_text(&mended)),
+        Values::Broken => strict_json(text).map_or(Values::Broken, |mended| Values::from_text(&mended)),
         values => values,
     };
     let is_cut = values == Values::Broken && !is_whole;
@@ -136,10 +167,10 @@ fn contents(outline: &Outline, is_cut: bool) -> String {
         Outline::Object(names) if names.is_empty() => "an empty object".to_owned(),
         Outline::Object(names) => {
             let keys: Vec<String> = names.iter().take(NAMED).map(|(key, _)| one_line(key, KEY)).collect();
-            let are = if names.len() == 1 { "key is" } else { "keys are" };
-            let more = if names.len() > NAMED { " and others" } else { "" };
+            let verb = if names.len() == 1 { "key is" } else { "keys are" };
+            let others_text = if names.len() > NAMED { " and others" } else { "" };
             let first = if is_cut { "first " } else { "" };
-            format!("an object whose {first}{are} {}{more}", keys.join(", "))
+            format!("an object whose {first}{verb} {}{others_text}", keys.join(", "))
         }
         Outline::Nothing => "null".to_owned(),
         Outline::Truth => "true or false".to_owned(),

@@ -7,9 +7,9 @@ pub(super) struct Kind {
     /// Stable word in JSON.
     pub(super) id: &'static str,
     /// What one is, as a sentence goes on: `a log of Inspect`.
-    pub(super) one: &'static str,
+    pub(super) singular: &'static str,
     /// What several are.
-    pub(super) many: &'static str,
+    pub(super) plural: &'static str,
     /// How the sentence ends, of one: `which is not read`.
     pub(super) not_read: &'static str,
     /// What to open instead.

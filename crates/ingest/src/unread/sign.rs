@@ -45,7 +45,7 @@ pub(super) enum Sign {
     Named(&'static str, &'static [Field]),
     /// A file with these bytes at this place.
     Bytes(usize, &'static [u8]),
-    /// A zip whose name ends so.
+    /// A zip whose name ends so, in capital or small letters.
     Zip(&'static str),
 }
 
@@ -56,37 +56,42 @@ impl Sign {
     /// Whether a folder has it.
     pub(super) fn is_of_folder(self, entries: &[Entry]) -> bool {
         let Self::Folder { files, any } = self else { return false };
-        let has = |name: &str| {
+        let has_entry = |name: &str| {
             let (name, folder) = name.strip_suffix('/').map_or((name, false), |name| (name, true));
             entries.iter().any(|entry| entry.name == name && entry.is_folder() == folder)
         };
-        files.iter().all(|name| has(name)) && any.iter().any(|name| has(name))
+        files.iter().all(|name| has_entry(name)) && any.iter().any(|name| has_entry(name))
     }
 
     /// Whether an opened zip of this name has it.
     pub(super) fn is_of_zip(self, name: &str) -> bool {
-        matches!(self, Self::Zip(ending) if ending != ".zip" && name.ends_with(ending))
+        matches!(self, Self::Zip(ending) if ending != ".zip" && has_ending(name, ending))
     }
 
     /// Whether a file has it, told from its name, its first bytes and the outline of its JSON.
     pub(super) fn is_of_file(self, name: &str, bytes: &[u8], outline: Option<&Outline>) -> bool {
         let fields = |fields: &[Field]| {
             outline.is_some_and(|outline| {
-                fields.iter().all(|(way, shape)| outline.at(way).is_some_and(|value| shape.is_of(value)))
+                fields.iter().all(|(way, shape)| outline.at(way).is_some_and(|value| shape.matches(value)))
             })
         };
         match self {
             Self::Folder { .. } => false,
             Self::Json(all) => fields(all),
             Self::Named(needed, all) => name == needed && fields(all),
-            Self::Bytes(at, needed) => bytes.get(at..).is_some_and(|rest| rest.starts_with(needed)),
-            Self::Zip(ending) => name.ends_with(ending) && bytes.starts_with(ZIP),
+            Self::Bytes(index, needed) => bytes.get(index..).is_some_and(|rest| rest.starts_with(needed)),
+            Self::Zip(ending) => has_ending(name, ending) && bytes.starts_with(ZIP),
         }
     }
 }
 
+fn has_ending(name: &str, ending: &str) -> bool {
+    let end = name.len().checked_sub(ending.len()).and_then(|start| name.get(start..));
+    end.is_some_and(|end| end.eq_ignore_ascii_case(ending))
+}
+
 impl Shape {
-    fn is_of(self, value: &Outline) -> bool {
+    fn matches(self, value: &Outline) -> bool {
         let text = |condition: &dyn Fn(&str) -> bool| value.text().is_some_and(condition);
         match self {
             Self::Present => true,

@@ -12,8 +12,8 @@ pub(super) const OPEN_WHAT_IS_READ: &str = "Open a folder or zip with results of
 pub(super) static KINDS: &[Kind] = &[
     Kind {
         id: "harbor_task",
-        one: "a task of Harbor without a job",
-        many: "tasks of Harbor without a job",
+        singular: "a task of Harbor without a job",
+        plural: "tasks of Harbor without a job",
         not_read: "which has no results",
         open: "Run it with `harbor run --path FOLDER` and open the job's folder, jobs/<name>",
         signs: &[Folder {
@@ -23,8 +23,8 @@ pub(super) static KINDS: &[Kind] = &[
     },
     Kind {
         id: "terminal_bench_task",
-        one: "a task of Terminal-Bench without a run",
-        many: "tasks of Terminal-Bench without a run",
+        singular: "a task of Terminal-Bench without a run",
+        plural: "tasks of Terminal-Bench without a run",
         not_read: "which has no results",
         open: "Open the folder of a run: the one with results.json and run_metadata.json",
         signs: &[Folder {
@@ -34,8 +34,8 @@ pub(super) static KINDS: &[Kind] = &[
     },
     Kind {
         id: "terminal_bench_trial",
-        one: "a trial of Terminal-Bench without its run",
-        many: "trials of Terminal-Bench without their run",
+        singular: "a trial of Terminal-Bench without its run",
+        plural: "trials of Terminal-Bench without their run",
         not_read: "which is read only with its run",
         open: "Open the folder of the run: the one with results.json and run_metadata.json",
         signs: &[Named(
@@ -45,16 +45,16 @@ pub(super) static KINDS: &[Kind] = &[
     },
     Kind {
         id: "atif",
-        one: "a transcript (ATIF) without its trial",
-        many: "transcripts (ATIF) without their trials",
+        singular: "a transcript (ATIF) without its trial",
+        plural: "transcripts (ATIF) without their trials",
         not_read: "which is read only with its trial",
         open: OPEN_JOB,
         signs: &[Json(&[(&["schema_version"], Begins("ATIF-v")), (&["agent"], Object)])],
     },
     Kind {
         id: "mini_swe_agent",
-        one: "a trajectory of mini-swe-agent",
-        many: "trajectories of mini-swe-agent",
+        singular: "a trajectory of mini-swe-agent",
+        plural: "trajectories of mini-swe-agent",
         not_read: "which has no verdict of tests and is not read",
         open: OPEN_JOB,
         signs: &[
@@ -69,8 +69,8 @@ pub(super) static KINDS: &[Kind] = &[
     },
     Kind {
         id: "swe_agent",
-        one: "a trajectory of SWE-agent",
-        many: "trajectories of SWE-agent",
+        singular: "a trajectory of SWE-agent",
+        plural: "trajectories of SWE-agent",
         not_read: "which has no verdict of tests and is not read",
         open: OPEN_JOB,
         signs: &[
@@ -84,8 +84,8 @@ pub(super) static KINDS: &[Kind] = &[
     },
     Kind {
         id: "swe_bench",
-        one: "predictions or a report of SWE-bench",
-        many: "files with predictions or reports of SWE-bench",
+        singular: "predictions or a report of SWE-bench",
+        plural: "files with predictions or reports of SWE-bench",
         not_read: "which is not read",
         open: OPEN_WHAT_IS_READ,
         signs: &[
@@ -110,8 +110,8 @@ pub(super) static KINDS: &[Kind] = &[
     },
     Kind {
         id: "openhands",
-        one: "output of OpenHands",
-        many: "files of OpenHands' output",
+        singular: "output of OpenHands",
+        plural: "files of OpenHands' output",
         not_read: "which is not read",
         open: OPEN_JOB,
         signs: &[
@@ -128,8 +128,8 @@ pub(super) static KINDS: &[Kind] = &[
     },
     Kind {
         id: "inspect",
-        one: "a log of Inspect",
-        many: "logs of Inspect",
+        singular: "a log of Inspect",
+        plural: "logs of Inspect",
         not_read: "which is not read",
         open: OPEN_WHAT_IS_READ,
         signs: &[
@@ -141,8 +141,8 @@ pub(super) static KINDS: &[Kind] = &[
     },
     Kind {
         id: "promptfoo",
-        one: "results of promptfoo",
-        many: "files with results of promptfoo",
+        singular: "results of promptfoo",
+        plural: "files with results of promptfoo",
         not_read: "which are not read",
         open: OPEN_WHAT_IS_READ,
         signs: &[
@@ -156,8 +156,8 @@ pub(super) static KINDS: &[Kind] = &[
     },
     Kind {
         id: "locobench_agent",
-        one: "a scenario or checkpoint of LoCoBench-Agent",
-        many: "scenarios and checkpoints of LoCoBench-Agent",
+        singular: "a scenario or checkpoint of LoCoBench-Agent",
+        plural: "scenarios and checkpoints of LoCoBench-Agent",
         not_read: "which is a plan and holds no results",
         open: "Open the folder with intermediate_agent_results/ or evaluation_agent_results/",
         signs: &[
@@ -167,16 +167,16 @@ pub(super) static KINDS: &[Kind] = &[
     },
     Kind {
         id: "zip",
-        one: "a zip",
-        many: "zips",
+        singular: "a zip",
+        plural: "zips",
         not_read: "which is read when it is opened itself",
         open: "Open the zip itself",
         signs: &[Zip(".zip")],
     },
     Kind {
         id: "archive",
-        one: "an archive that is no zip",
-        many: "archives that are no zips",
+        singular: "an archive that is no zip",
+        plural: "archives that are no zips",
         not_read: "which is not read",
         open: "Unpack it and open the folder, or pack the folder as a zip",
         signs: &[

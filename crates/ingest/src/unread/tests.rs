@@ -1,6 +1,7 @@
 //! Each kind by small inputs of its own, and nothing by what only mentions it.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -149,6 +150,8 @@ fn folders_and_bytes_tell_kinds_too() {
     assert_eq!(found(&[("_journal/start.json", start)]), [("inspect", "_journal/start.json".to_owned(), 1)]);
     assert_eq!(found(&[("logs/a.eval", b"PK\x03\x04..")]), [("inspect", "logs/a.eval".to_owned(), 1)]);
     assert_eq!(found(&[("a.zip", b"PK\x03\x04..")]), [("zip", "a.zip".to_owned(), 1)]);
+    assert_eq!(found(&[("RESULTS.ZIP", b"PK\x03\x04..")]), [("zip", "RESULTS.ZIP".to_owned(), 1)]);
+    assert_eq!(found(&[("logs/A.Eval", b"PK\x03\x04..")]), [("inspect", "logs/A.Eval".to_owned(), 1)]);
     assert_eq!(found(&[("a.whl", b"PK\x03\x04..")]), []);
     let mut tar = vec![0; 257];
     tar.extend(b"ustar\0");
@@ -214,7 +217,7 @@ fn what_there_is_most_of_comes_first() {
 fn what_no_kind_takes_is_named_by_its_form() {
     let form = |bytes: &[u8]| {
         let (_folder, tree) = tree_with(&[("x.json", bytes)]);
-        let found = by_form(&tree, "x.json").unwrap();
+        let found = by_form(&tree, "x.json", Path::new("x.json")).unwrap();
         assert_eq!(
             (found.path.as_str(), found.count, found.not_read.as_str()),
             ("x.json", 1, "of no format that is read")
@@ -254,11 +257,39 @@ fn what_no_kind_takes_is_named_by_its_form() {
     ];
     for (name, bytes, kind, label) in named {
         let (_folder, tree) = tree_with(&[(name, bytes)]);
-        let found = by_form(&tree, name).unwrap();
+        let found = by_form(&tree, name, Path::new(name)).unwrap();
         assert_eq!((found.kind, found.name.as_str()), (kind, label), "{name}");
     }
     assert_eq!(form(b"\xff\xfe{\0").0, "unknown");
     assert_eq!(form("ä".repeat(1 << 20).as_bytes()).0, "text");
+}
+
+/// The hint was to open a folder or zip.
+#[test]
+fn a_list_of_rows_is_told_how_it_becomes_a_table() {
+    let row = r#"{"run":"a","harness":"h","model":"m","task":"s","round":1,"try":1,"ok":true}"#;
+    let instead = |path: &str, text: String| {
+        let path = Path::new(path);
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let (_folder, tree) = tree_with(&[(name, text.as_bytes())]);
+        by_form(&tree, name, path).unwrap().instead.into_owned()
+    };
+    for (name, command) in [
+        ("a.json", "jq -c '.[]' a.json > a.jsonl"),
+        ("my rows.json", "jq -c '.[]' 'my rows.json' > 'my rows.jsonl'"),
+        ("a.jsonl", "jq -c '.[]' a.jsonl > a-rows.jsonl"),
+        ("rows", "jq -c '.[]' rows > rows.jsonl"),
+        ("/x.y/rows", "jq -c '.[]' /x.y/rows > /x.y/rows.jsonl"),
+        ("/my runs/A.JSONL", "jq -c '.[]' '/my runs/A.JSONL' > '/my runs/A-rows.jsonl'"),
+    ] {
+        for text in [format!("[{row}]"), format!("[\n{row},\n{row}\n]\n")] {
+            let open = instead(name, text);
+            assert_eq!(open, format!("Write one object a line and open that file: {command}"), "{name}");
+        }
+    }
+    for other in ["[1]", "[[1]]", r#"[{"model":"m","x":1}]"#, row] {
+        assert!(instead("a.json", other.to_owned()).starts_with("Open a folder or zip"), "{other}");
+    }
 }
 
 #[test]

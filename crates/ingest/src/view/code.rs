@@ -226,8 +226,8 @@ impl FileComparison<'_> {
         };
         let old = read(self.old_file, self.old_path.as_ref())?;
         let new = read(self.new_file, Some(&self.new_path))?;
-        let until = deadline.min(Instant::now() + FILE_TIME);
-        let diff = TextDiff::configure().deadline(until).diff_lines(&old, &new);
+        let file_deadline = deadline.min(Instant::now() + FILE_TIME);
+        let diff = TextDiff::configure().deadline(file_deadline).diff_lines(&old, &new);
         let mut lines = (0_u32, 0_u32);
         for change in diff.iter_all_changes() {
             match change.tag() {
@@ -268,25 +268,25 @@ fn same_bytes(tree: &Tree, a: &str, b: &str) -> Result<bool, ReadError> {
     let (mut a, mut b) = (tree.open_file(a)?, tree.open_file(b)?);
     let (mut left, mut right) = (vec![0; 64 << 10], vec![0; 64 << 10]);
     loop {
-        let got = fill(&mut a, &mut left)?;
-        if got != fill(&mut b, &mut right)? || left[..got] != right[..got] {
+        let byte_count = fill(&mut a, &mut left)?;
+        if byte_count != fill(&mut b, &mut right)? || left[..byte_count] != right[..byte_count] {
             return Ok(false);
         }
-        if got < left.len() {
+        if byte_count < left.len() {
             return Ok(true);
         }
     }
 }
 
 fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> Result<usize, ReadError> {
-    let mut got = 0;
-    while got < buffer.len() {
-        match reader.read(&mut buffer[got..])? {
+    let mut byte_count = 0;
+    while byte_count < buffer.len() {
+        match reader.read(&mut buffer[byte_count..])? {
             0 => break,
-            more => got += more,
+            more => byte_count += more,
         }
     }
-    Ok(got)
+    Ok(byte_count)
 }
 
 fn join_both(folder: &str, below: &str) -> String {

@@ -32,24 +32,24 @@ pub struct TextPage {
 /// Pieces begin and end between characters and never inside a color code; following `next_offset` gives the whole file.
 pub fn text_page(tree: &Tree, path: &str, offset: i64, limit: u32) -> Result<TextPage, ReadError> {
     let limit = if limit == 0 { DEFAULT_LIMIT } else { limit.min(MAX_LIMIT) }.max(COLOR_BYTES as u32);
-    let (begin, bytes, total) = if offset < 0 {
+    let (start, bytes, total) = if offset < 0 {
         // The size must be known first; opening the file tells whether it can be read at all.
         let (_, total) = tree.read_range(path, 0, 0)?;
-        let begin = total.saturating_sub(offset.unsigned_abs());
-        let (bytes, total) = tree.read_range(path, begin, u64::from(limit))?;
-        (begin, bytes, total)
+        let start = total.saturating_sub(offset.unsigned_abs());
+        let (bytes, total) = tree.read_range(path, start, u64::from(limit))?;
+        (start, bytes, total)
     } else {
-        let begin = offset.unsigned_abs();
-        let (bytes, total) = tree.read_range(path, begin, u64::from(limit))?;
-        (begin.min(total), bytes, total)
+        let start = offset.unsigned_abs();
+        let (bytes, total) = tree.read_range(path, start, u64::from(limit))?;
+        (start.min(total), bytes, total)
     };
-    let skip = if begin == 0 { 0 } else { bytes.iter().take(3).take_while(|b| is_continuation(**b)).count() };
-    let end = if begin + (bytes.len() as u64) < total { whole_end(&bytes, skip) } else { bytes.len() };
+    let skip = if start == 0 { 0 } else { bytes.iter().take(3).take_while(|b| is_continuation(**b)).count() };
+    let end = if start + (bytes.len() as u64) < total { whole_end(&bytes, skip) } else { bytes.len() };
     let text = String::from_utf8_lossy(&bytes[skip..end]);
-    let next = begin + end as u64;
+    let next = start + end as u64;
     Ok(TextPage {
         text: escape_controls(&text, true, true),
-        offset: begin + skip as u64,
+        offset: start + skip as u64,
         next_offset: (next < total && end > 0).then_some(next),
         total,
     })
@@ -60,7 +60,7 @@ fn is_continuation(byte: u8) -> bool {
 }
 
 /// The most bytes that end between characters, not inside a color code and not between CR and LF; all if that is none.
-fn whole_end(bytes: &[u8], begin: usize) -> usize {
+fn whole_end(bytes: &[u8], start: usize) -> usize {
     let mut end = bytes.len();
     // The last character's first byte says how long it is.
     if let Some(back) = (1..=4.min(end)).find(|back| !is_continuation(bytes[end - back])) {
@@ -84,7 +84,7 @@ fn whole_end(bytes: &[u8], begin: usize) -> usize {
     if end > 0 && bytes[end - 1] == b'\r' {
         end -= 1;
     }
-    if end <= begin { bytes.len() } else { end }
+    if end <= start { bytes.len() } else { end }
 }
 
 /// The length of the color code that a text begins with.
@@ -110,20 +110,20 @@ pub fn escape(text: &str) -> String {
 
 fn escape_controls(text: &str, colors: bool, drop_cr: bool) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut at = 0;
-    while let Some(c) = text[at..].chars().next() {
-        let begin = at;
-        at += c.len_utf8();
+    let mut position = 0;
+    while let Some(c) = text[position..].chars().next() {
+        let start = position;
+        position += c.len_utf8();
         match c {
-            '\r' if text[at..].starts_with('\n') => {
+            '\r' if text[position..].starts_with('\n') => {
                 if !drop_cr {
                     out.push(c);
                 }
             }
-            '\x1b' if colors && color_code(&text.as_bytes()[begin..]).is_some() => {
-                let length = color_code(&text.as_bytes()[begin..]).unwrap_or(1);
-                out.push_str(&text[begin..begin + length]);
-                at = begin + length;
+            '\x1b' if colors && color_code(&text.as_bytes()[start..]).is_some() => {
+                let length = color_code(&text.as_bytes()[start..]).unwrap_or(1);
+                out.push_str(&text[start..start + length]);
+                position = start + length;
             }
             c => push_escaped(&mut out, c),
         }
@@ -172,8 +172,11 @@ mod tests {
         let page = text_page(&tree, "log", -3, 0).unwrap();
         assert_eq!((page.text.as_str(), page.offset, page.next_offset, page.total), ("bc", 12, None, 14));
         assert_eq!(text_page(&tree, "log", -100, 0).unwrap().offset, 0);
-        let past = text_page(&tree, "log", 100, 0).unwrap();
-        assert_eq!((past.text.as_str(), past.offset, past.next_offset), ("", 14, None));
+        let page_past_end = text_page(&tree, "log", 100, 0).unwrap();
+        assert_eq!(
+            (page_past_end.text.as_str(), page_past_end.offset, page_past_end.next_offset),
+            ("", 14, None)
+        );
         assert_eq!(text_page(&tree, "none", -5, 0).unwrap_err().code(), "file.missing");
     }
 

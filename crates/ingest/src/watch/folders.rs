@@ -36,7 +36,7 @@ impl Folders {
             folders.notifier.watch(root, RecursiveMode::Recursive)?;
         } else {
             folders.notifier.watch(root, RecursiveMode::NonRecursive)?;
-            folders.below("")?;
+            folders.watch_children("")?;
         }
         Ok(folders)
     }
@@ -51,27 +51,27 @@ impl Folders {
         for path in came {
             let Some(folder) = path.strip_prefix(&self.root).ok().and_then(Path::to_str) else { continue };
             if folder.is_empty() {
-                self.below("")?;
+                self.watch_children("")?;
             } else if folder.split('/').any(is_private) {
                 // Not even looked into.
             } else if !written_once(parent(folder)) && path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
             {
-                self.one_and_below(folder)?;
+                self.watch_tree(folder)?;
             }
         }
         Ok(())
     }
 
-    fn one_and_below(&mut self, folder: &str) -> notify::Result<()> {
+    fn watch_tree(&mut self, folder: &str) -> notify::Result<()> {
         match self.notifier.watch(&self.root.join(folder), RecursiveMode::NonRecursive) {
-            Ok(()) => self.below(folder),
+            Ok(()) => self.watch_children(folder),
             // It is gone again, or is not ours to look into: then nothing in it can be read either.
             Err(error) if is_out_of_reach(&error) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    fn below(&mut self, folder: &str) -> notify::Result<()> {
+    fn watch_children(&mut self, folder: &str) -> notify::Result<()> {
         if written_once(folder) || folder.split('/').count() >= MAX_DEPTH {
             return Ok(());
         }
@@ -82,7 +82,7 @@ impl Folders {
                 && let Some(name) = entry.file_name().to_str()
                 && !is_private(name)
             {
-                self.one_and_below(&join(folder, name))?;
+                self.watch_tree(&join(folder, name))?;
             }
         }
         Ok(())
@@ -118,11 +118,11 @@ pub(super) fn is_private(name: &str) -> bool {
 
 /// Whether an event tells only of what is private.
 pub(super) fn is_of_private(root: &Path, event: &notify::Event) -> bool {
-    let inside = |path: &PathBuf| {
-        let below = path.strip_prefix(root).unwrap_or(path);
-        below.components().any(|part| part.as_os_str().to_str().is_some_and(is_private))
+    let is_private_path = |path: &PathBuf| {
+        let relative_path = path.strip_prefix(root).unwrap_or(path);
+        relative_path.components().any(|part| part.as_os_str().to_str().is_some_and(is_private))
     };
-    !event.paths.is_empty() && event.paths.iter().all(inside)
+    !event.paths.is_empty() && event.paths.iter().all(is_private_path)
 }
 
 /// Whether the folders in a folder are left alone, by any format.

@@ -21,7 +21,7 @@ const QUICK: Pace = Pace {
     look: Duration::from_millis(100),
     look_at_zip: Duration::from_millis(50),
 };
-/// Nothing rings, so that all that was noticed can be looked at.
+/// No notification follows, so that a test can look at all that was noticed.
 const NEVER: Pace = Pace {
     silence: Duration::from_hours(1),
     at_latest: Duration::from_hours(1),
@@ -29,44 +29,44 @@ const NEVER: Pace = Pace {
     look_at_zip: Duration::from_hours(1),
 };
 
-struct Bell(Receiver<()>);
+struct Notifications(Receiver<()>);
 
-impl Bell {
-    fn rings(&self, at: &str) {
-        self.0.recv_timeout(DEADLINE).unwrap_or_else(|_| panic!("no bell for {at}"));
+impl Notifications {
+    fn wait_for_notification(&self, label: &str) {
+        self.0.recv_timeout(DEADLINE).unwrap_or_else(|_| panic!("no notification for {label}"));
     }
 
-    /// Waits until nothing more comes of what happened before, so that the next bell is that of the next change. Where the
+    /// Waits until nothing more comes of what happened before, so that the next notification is that of the next change. Where the
     /// machine is too busy for that a test sees less, and does not fail.
-    fn falls_silent(&self) {
+    fn wait_for_silence(&self) {
         while self.0.recv_timeout(4 * QUICK.at_latest).is_ok() {}
     }
 }
 
-fn hang_up(path: &Path, hint: Hint, pace: Pace) -> (Watch, Bell) {
+fn start_watch(path: &Path, hint: Hint, pace: Pace) -> (Watch, Notifications) {
     let (sender, receiver) = sync_channel(1);
     let watch = watch_at(path, hint, pace, move || {
         let _ = sender.try_send(());
     });
-    (watch.unwrap(), Bell(receiver))
+    (watch.unwrap(), Notifications(receiver))
 }
 
 /// Asks until it is so.
 fn wait_until(label: &str, condition: impl Fn() -> bool) {
-    let begin = Instant::now();
+    let start = Instant::now();
     while !condition() {
-        assert!(begin.elapsed() < DEADLINE, "never: {label}");
+        assert!(start.elapsed() < DEADLINE, "never: {label}");
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
 impl Watch {
-    fn comes_to(&self, mode: Mode) {
+    fn wait_for_mode(&self, mode: Mode) {
         wait_until(&format!("{mode:?}"), || self.mode() == mode);
     }
 
     /// Waits until everything is watched, and forgets what was noticed up to then.
-    fn gets_ready(&self) {
+    fn wait_until_ready(&self) {
         wait_until("ready", || self.shared.state().ready);
         self.shared.state().pending = None;
     }
@@ -82,17 +82,17 @@ impl Watch {
     }
 }
 
-fn every_change_rings(hint: Hint, mode: Mode) {
+fn every_change_notifies(hint: Hint, mode: Mode) {
     let temp = tempfile::tempdir().unwrap();
     let root = temp.path().join("runs");
     fs::create_dir_all(root.join("a/b")).unwrap();
     fs::write(root.join("a/b/result.json"), "{}").unwrap();
-    let (watch, bell) = hang_up(&root, hint, QUICK);
-    watch.comes_to(mode);
+    let (watch, notifications) = start_watch(&root, hint, QUICK);
+    watch.wait_for_mode(mode);
     let change = |label: &str, change: &dyn Fn()| {
         change();
-        bell.rings(label);
-        bell.falls_silent();
+        notifications.wait_for_notification(label);
+        notifications.wait_for_silence();
     };
     change("a file that changes", &|| fs::write(root.join("a/b/result.json"), "{\"x\": 1}").unwrap());
     change("a new folder", &|| fs::create_dir_all(root.join("c/d")).unwrap());
@@ -102,17 +102,17 @@ fn every_change_rings(hint: Hint, mode: Mode) {
     change("the folder itself goes", &|| fs::rename(&root, temp.path().join("elsewhere")).unwrap());
     change("and another comes", &|| fs::create_dir(&root).unwrap());
     change("a file in that", &|| fs::write(root.join("f"), "x").unwrap());
-    watch.comes_to(mode);
+    watch.wait_for_mode(mode);
 }
 
 #[test]
 fn the_system_tells_of_every_change() {
-    every_change_rings(Hint::Auto, Mode::Notified);
+    every_change_notifies(Hint::Auto, Mode::Notified);
 }
 
 #[test]
 fn looking_again_finds_every_change() {
-    every_change_rings(Hint::Rescan, Mode::Rescanned);
+    every_change_notifies(Hint::Rescan, Mode::Rescanned);
 }
 
 #[test]
@@ -120,61 +120,61 @@ fn at_its_real_pace_a_change_is_known_within_two_seconds() {
     let temp = tempfile::tempdir().unwrap();
     fs::write(temp.path().join("runs.zip"), "PK").unwrap();
     let watched = [
-        hang_up(temp.path(), Hint::Auto, PACE),
-        hang_up(temp.path(), Hint::Rescan, PACE),
-        hang_up(&temp.path().join("runs.zip"), Hint::Auto, PACE),
+        start_watch(temp.path(), Hint::Auto, PACE),
+        start_watch(temp.path(), Hint::Rescan, PACE),
+        start_watch(&temp.path().join("runs.zip"), Hint::Auto, PACE),
     ];
     fs::write(temp.path().join("runs.zip"), "PK and more").unwrap();
-    for ((_, bell), label) in watched.iter().zip(["told", "looked at", "a zip"]) {
-        bell.rings(label);
+    for ((_, notifications), label) in watched.iter().zip(["told", "looked at", "a zip"]) {
+        notifications.wait_for_notification(label);
     }
     // Whatever the machine adds to it: so long it is waited, at most. A zip is looked at twice.
     let noticed = PACE.look.max(2 * PACE.look_at_zip);
     assert!(noticed + PACE.at_latest <= PROMISE, "{PACE:?}");
     let now = Instant::now();
-    let rings_after = |last: Duration| {
+    let notified_after = |last: Duration| {
         let state = State { pending: Some((now, now + last)), ..State::default() };
-        state.ring_at(PACE).map(|at| at - now)
+        state.next_notification(PACE).map(|time| time - now)
     };
-    assert_eq!(rings_after(Duration::ZERO), Some(PACE.silence));
-    assert_eq!(rings_after(Duration::from_mins(1)), Some(PACE.at_latest), "it never falls silent");
+    assert_eq!(notified_after(Duration::ZERO), Some(PACE.silence));
+    assert_eq!(notified_after(Duration::from_mins(1)), Some(PACE.at_latest), "it never falls silent");
 }
 
 #[test]
-fn what_never_falls_silent_rings_too() {
+fn changes_without_a_pause_notify_too() {
     let temp = tempfile::tempdir().unwrap();
-    let (_watch, bell) = hang_up(temp.path(), Hint::Auto, QUICK);
-    let begin = Instant::now();
+    let (_watch, notifications) = start_watch(temp.path(), Hint::Auto, QUICK);
+    let start = Instant::now();
     let mut n = 0_u32;
-    while bell.0.try_recv().is_err() {
+    while notifications.0.try_recv().is_err() {
         n += 1;
         fs::write(temp.path().join("log"), n.to_string()).unwrap();
-        assert!(begin.elapsed() < DEADLINE);
+        assert!(start.elapsed() < DEADLINE);
         // Shorter than any silence, and no core that others wait for.
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
 #[test]
-fn lost_events_ring_at_once_and_then_ever_more_seldom() {
+fn lost_events_notify_at_once_and_then_less_often() {
     let shared = SharedState::default();
-    let (mut pauses, mut rung) = (Vec::new(), None::<Instant>);
+    let (mut pauses, mut last_notification) = (Vec::new(), None::<Instant>);
     for _ in 0..6 {
         shared.overflowed();
         shared.overflowed();
         let mut state = shared.state();
-        let at = state.ring_at(PACE).unwrap();
-        // Since the bell before, and not from now: this thread may have stood still in between.
-        match rung {
-            None => assert!(at <= Instant::now(), "at once"),
-            Some(rung) => pauses.push((at - rung).as_secs()),
+        let time = state.next_notification(PACE).unwrap();
+        // Since the notification before, and not from now: this thread may have stood still in between.
+        match last_notification {
+            None => assert!(time <= Instant::now(), "at once"),
+            Some(last_notification) => pauses.push((time - last_notification).as_secs()),
         }
         // As if the time had come.
         let now = Instant::now();
         state.overflow = Some(now);
-        state.rung(now);
-        rung = Some(now);
-        assert_eq!(state.ring_at(PACE), None);
+        state.note_notification(now);
+        last_notification = Some(now);
+        assert_eq!(state.next_notification(PACE), None);
     }
     assert_eq!(pauses, [4, 8, 16, 32, 64]);
 }
@@ -183,41 +183,41 @@ fn lost_events_ring_at_once_and_then_ever_more_seldom() {
 fn reading_is_no_change_and_dropping_ends_it() {
     let temp = tempfile::tempdir().unwrap();
     fs::write(temp.path().join("f"), "x").unwrap();
-    let (watch, bell) = hang_up(temp.path(), Hint::Auto, NEVER);
-    watch.comes_to(Mode::Notified);
-    watch.gets_ready();
+    let (watch, notifications) = start_watch(temp.path(), Hint::Auto, NEVER);
+    watch.wait_for_mode(Mode::Notified);
+    watch.wait_until_ready();
     let tree = Tree::open(temp.path()).unwrap();
     assert_eq!(tree.read("f", 9).unwrap(), b"x");
     assert_eq!(tree.list("").len(), 1);
     watch.notices_only_a_mark(&temp.path().join("mark"));
     drop(watch);
     // The sender goes with the watching thread.
-    assert_eq!(bell.0.recv_timeout(DEADLINE), Err(RecvTimeoutError::Disconnected));
+    assert_eq!(notifications.0.recv_timeout(DEADLINE), Err(RecvTimeoutError::Disconnected));
 }
 
 #[test]
-fn a_zip_rings_when_it_is_written_to_its_end() {
+fn a_zip_notifies_when_it_is_complete() {
     let temp = tempfile::tempdir().unwrap();
     let path = temp.path().join("runs.zip");
     fs::write(&path, "PK").unwrap();
-    let (watch, bell) = hang_up(&path, Hint::Auto, QUICK);
+    let (watch, notifications) = start_watch(&path, Hint::Auto, QUICK);
     assert_eq!(watch.mode(), Mode::Rescanned);
     fs::write(&path, "PK and more").unwrap();
-    bell.rings("a zip that changes");
+    notifications.wait_for_notification("a zip that changes");
 }
 
 #[test]
-fn what_is_not_there_yet_rings_when_it_comes() {
+fn a_missing_folder_notifies_when_it_appears() {
     let temp = tempfile::tempdir().unwrap();
     let path = temp.path().join("later");
-    let (watch, bell) = hang_up(&path, Hint::Auto, QUICK);
+    let (watch, notifications) = start_watch(&path, Hint::Auto, QUICK);
     assert_eq!(watch.mode(), Mode::Rescanned);
     fs::create_dir(&path).unwrap();
-    bell.rings("a folder that comes");
-    bell.falls_silent();
-    watch.comes_to(Mode::Notified);
+    notifications.wait_for_notification("a folder that comes");
+    notifications.wait_for_silence();
+    watch.wait_for_mode(Mode::Notified);
     fs::write(path.join("f"), "x").unwrap();
-    bell.rings("a file in it");
+    notifications.wait_for_notification("a file in it");
 }
 
 /// A folder with a run in it, and what its runner keeps for itself beside its results.
@@ -261,27 +261,27 @@ impl Runs {
     }
 }
 
-fn results_ring_beside_what_the_runner_keeps_for_itself(hint: Hint) {
+fn results_notify_beside_private_folders(hint: Hint) {
     let runs = Runs::new();
-    let (_watch, bell) = hang_up(runs.path(), hint, QUICK);
-    bell.falls_silent();
+    let (_watch, notifications) = start_watch(runs.path(), hint, QUICK);
+    notifications.wait_for_silence();
     runs.change_what_is_private();
     runs.add_another();
-    bell.rings("another folder");
-    bell.falls_silent();
+    notifications.wait_for_notification("another folder");
+    notifications.wait_for_silence();
     runs.change_what_is_private_in_the_other();
     runs.write_a_result();
-    bell.rings("a result beside it");
+    notifications.wait_for_notification("a result beside it");
 }
 
 #[test]
 fn told_of_what_the_runner_keeps_for_itself() {
-    results_ring_beside_what_the_runner_keeps_for_itself(Hint::Auto);
+    results_notify_beside_private_folders(Hint::Auto);
 
     let runs = Runs::new();
-    let (watch, _bell) = hang_up(runs.path(), Hint::Auto, NEVER);
-    watch.comes_to(Mode::Notified);
-    watch.gets_ready();
+    let (watch, _notifications) = start_watch(runs.path(), Hint::Auto, NEVER);
+    watch.wait_for_mode(Mode::Notified);
+    watch.wait_until_ready();
     runs.change_what_is_private();
     watch.notices_only_a_mark(&runs.path().join("run/mark"));
     runs.add_another();
@@ -296,12 +296,12 @@ fn told_of_what_the_runner_keeps_for_itself() {
 
 #[test]
 fn looking_at_what_the_runner_keeps_for_itself() {
-    results_ring_beside_what_the_runner_keeps_for_itself(Hint::Rescan);
+    results_notify_beside_private_folders(Hint::Rescan);
 
     // Without the thread that looks every now and then: what it would see.
     let runs = Runs::new();
     let shared = Arc::default();
-    let mut look = WatchThread::begin(runs.path(), Hint::Rescan, &shared);
+    let mut look = WatchThread::new(runs.path(), Hint::Rescan, &shared);
     let mut differs = || look_again(runs.path(), &mut look, &shared);
     assert!(!differs());
     runs.change_what_is_private();

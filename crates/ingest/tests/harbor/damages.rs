@@ -104,10 +104,10 @@ fn an_unreadable_trial_is_of_one_step_where_all_others_are() {
         assert_eq!(readings[0].episode.end().1, EndReason::VerifierError);
         (part.stamp, readings[0].episode.planned_turns)
     };
-    let (alone, of_one) = stamp_and_turns();
+    let (alone, turns_alone) = stamp_and_turns();
     put_trial("c", r#"{"step_results": [{"step_name": "one"}, {"step_name": "two"}]}"#);
-    let (beside_a_chain, of_many) = stamp_and_turns();
-    assert_eq!((of_one, of_many), (Some(1), None));
+    let (beside_a_chain, turns_in_chain) = stamp_and_turns();
+    assert_eq!((turns_alone, turns_in_chain), (Some(1), None));
     assert_ne!(alone, beside_a_chain, "what a part was read by has changed");
 }
 
@@ -193,7 +193,7 @@ impl Damage {
     fn apply(&self, path: &Path) {
         let mut bytes = std::fs::read(path).unwrap();
         match self {
-            Self::Truncate(at) => bytes.truncate(at.index(bytes.len().max(1))),
+            Self::Truncate(index) => bytes.truncate(index.index(bytes.len().max(1))),
             Self::Flip(position, mask) if !bytes.is_empty() => {
                 let position = position.index(bytes.len());
                 bytes[position] ^= mask;
@@ -233,19 +233,19 @@ const PARSED: [&str; 12] = [
 fn damage_stays_where_it_is() {
     let dir = tempfile::tempdir().unwrap();
     let job = small_job(dir.path());
-    let one = || (0..PARSED.len(), damage());
-    proptest!(ProptestConfig::with_cases(ProptestConfig::default().cases * 3 / 8), |(first in one(), second in prop::option::of(one()))| {
-        let mut before = Vec::new();
+    let single_damage = || (0..PARSED.len(), damage());
+    proptest!(ProptestConfig::with_cases(ProptestConfig::default().cases * 3 / 8), |(first in single_damage(), second in prop::option::of(single_damage()))| {
+        let mut originals = Vec::new();
         for (file, damage) in [Some(&first), second.as_ref()].into_iter().flatten() {
             let path = job.join(PARSED[*file].replace("{V2}", V2));
             if let Ok(bytes) = std::fs::read(&path) {
-                before.push((path.clone(), bytes));
+                originals.push((path.clone(), bytes));
                 damage.apply(&path);
             }
         }
         let read = read(dir.path());
         let both_gone = ["config.json", "result.json"].iter().all(|f| !job.join(V2).join(f).exists());
-        for (path, bytes) in before.iter().rev() {
+        for (path, bytes) in originals.iter().rev() {
             std::fs::write(path, bytes).unwrap();
         }
         prop_assert_eq!(letters(read.episode(V1)), "ppfp");

@@ -26,28 +26,28 @@ fn whether_a_build_failed_is_told_from_the_whole_job() {
     let dir = tempfile::tempdir().unwrap();
     copy(&fixture().join("jobs/nop-k1"), &dir.path().join("nop-k1"));
     // Nothing in this job, opened alone, says that its tests print CASE lines, so nothing says that a build failed.
-    let alone = read(dir.path());
-    let of_nop = alone.episodes_of("nop-k1/nop");
-    assert_eq!(of_nop.iter().map(|e| letters(e)).collect::<Vec<_>>(), ["ffff", "fff"]);
-    assert!(of_nop.iter().all(|e| e.end() == (Some(1), EndReason::TestsFailed)));
+    let single = read(dir.path());
+    let nop_episodes = single.episodes_of("nop-k1/nop");
+    assert_eq!(nop_episodes.iter().map(|e| letters(e)).collect::<Vec<_>>(), ["ffff", "fff"]);
+    assert!(nop_episodes.iter().all(|e| e.end() == (Some(1), EndReason::TestsFailed)));
     let shares = |read: &Read| -> Vec<Option<f64>> {
         read.episodes_of("nop-k1/nop").iter().flat_map(|e| &e.turns).map(|t| t.attempts[0].share()).collect()
     };
-    assert_eq!(shares(&alone), [None; 7]);
+    assert_eq!(shares(&single), [None; 7]);
 
     // A trial of another task says it, and every part of the job is to be read anew.
     copy(&fixture().join("jobs/failures-k1").join(V5), &dir.path().join("nop-k1").join(V5));
-    let together = read(dir.path());
-    let of_nop = together.episodes_of("nop-k1/nop");
-    let ends: Vec<_> = of_nop.iter().map(|e| (letters(e), e.end().1)).collect();
+    let combined = read(dir.path());
+    let nop_episodes = combined.episodes_of("nop-k1/nop");
+    let end_reasons: Vec<_> = nop_episodes.iter().map(|e| (letters(e), e.end().1)).collect();
     assert_eq!(
-        ends,
+        end_reasons,
         [("eeee".to_owned(), EndReason::BuildFailed), ("eee".to_owned(), EndReason::BuildFailed)]
     );
-    assert_eq!(shares(&together), [Some(0.0); 7]);
-    for (_, part) in &alone.parts {
-        let now = &together.parts.iter().find(|(_, p)| p.key == part.key).unwrap().1;
-        assert_ne!(now.stamp, part.stamp, "{}", part.key);
+    assert_eq!(shares(&combined), [Some(0.0); 7]);
+    for (_, part) in &single.parts {
+        let current = &combined.parts.iter().find(|(_, p)| p.key == part.key).unwrap().1;
+        assert_ne!(current.stamp, part.stamp, "{}", part.key);
     }
 }
 
@@ -82,10 +82,10 @@ fn a_killed_trial_shows_its_finished_steps() {
     assert_eq!(logs, [format!("jobs/failures-k1/{V1}/agent/oracle.txt")]);
 
     // And without anything of the task: passing all that is known is not passing everything.
-    let alone = tempfile::tempdir().unwrap();
+    let single = tempfile::tempdir().unwrap();
     std::fs::remove_dir_all(trial.join("agent")).unwrap();
-    copy(&trial, &alone.path().join(V1));
-    let killed = read(alone.path());
+    copy(&trial, &single.path().join(V1));
+    let killed = read(single.path());
     let episode = killed.episode(V1);
     assert_eq!((letters(episode).as_str(), episode.end()), ("pp", (Some(3), EndReason::Unfinished)));
 }

@@ -65,9 +65,9 @@ fn the_layout_of_evocode_bench_gives_one_run_per_model() {
     std::fs::remove_dir_all(&job).unwrap();
 
     // One task's folder alone.
-    let one = read(&dir.path().join(tasks[0]));
-    assert_eq!(one.runs.len(), 2);
-    assert!(one.episodes.iter().all(|(_, e)| letters(e) == "pppp" && e.planned_turns == Some(4)));
+    let single = read(&dir.path().join(tasks[0]));
+    assert_eq!(single.runs.len(), 2);
+    assert!(single.episodes.iter().all(|(_, e)| letters(e) == "pppp" && e.planned_turns == Some(4)));
 }
 
 #[test]
@@ -152,15 +152,15 @@ fn a_single_trial_can_be_opened_alone() {
 fn only_the_part_that_changed_has_another_stamp() {
     let dir = tempfile::tempdir().unwrap();
     copy(&fixture(), dir.path());
-    let before = read(dir.path()).parts;
-    assert_eq!(before, read(dir.path()).parts);
+    let original = read(dir.path()).parts;
+    assert_eq!(original, read(dir.path()).parts);
     let reward = dir.path().join("jobs/failures-k1").join(V1).join("steps/round-3/verifier/reward.txt");
     write(&reward, "1.0\n");
     write(&dir.path().join("tasks/theme_t2_w2_ledger_report/task.toml"), "[[steps]]\nname = \"round-1\"\n");
-    let after = read(dir.path()).parts;
-    let mut changed: Vec<(&str, &str)> = before
+    let after_change = read(dir.path()).parts;
+    let mut changed: Vec<(&str, &str)> = original
         .iter()
-        .zip(&after)
+        .zip(&after_change)
         .filter(|(a, b)| a.1.stamp != b.1.stamp)
         .map(|(a, _)| (a.0.as_str(), a.1.key.as_str()))
         .collect();
@@ -209,9 +209,9 @@ fn names_of_folders_say_nothing_of_which_trials_belong_together() {
         episodes_in.sort();
         episodes_in
     };
-    let (before, after) = (episodes_in(&job), episodes_in(&renamed));
+    let (before, after_change) = (episodes_in(&job), episodes_in(&renamed));
     assert_eq!(before.len(), 6);
-    assert_eq!(after, before);
+    assert_eq!(after_change, before);
 }
 
 #[test]
@@ -257,14 +257,14 @@ fn tasks_of_one_name_from_two_data_sets_are_two_scenarios() {
 fn tasks_in_folders_of_one_name_are_told_apart_by_their_results() {
     let dir = tempfile::tempdir().unwrap();
     let trial = |folder: &str, path: &str, name: Option<&str>| {
-        let at = dir.path().join("job").join(folder);
+        let trial_folder = dir.path().join("job").join(folder);
         let config = format!(
             r#"{{"trial_name": "{folder}", "task": {{"path": "{path}"}}, "agent": {{"name": "a"}}}}"#
         );
-        write(&at.join("config.json"), &config);
+        write(&trial_folder.join("config.json"), &config);
         if let Some(name) = name {
             write(
-                &at.join("result.json"),
+                &trial_folder.join("result.json"),
                 &format!(
                     r#"{{"task_name": "{name}", "trial_name": "{folder}", "started_at": "2026-01-01T10:00:00Z",
                          "verifier_result": {{"rewards": {{"reward": 1.0}}}}}}"#
@@ -341,20 +341,20 @@ fn a_folder_and_its_zips_have_one_benchmark_and_the_same_runs() {
     }
     let renamed = dir.path().join("renamed");
     copy(&fixture().join("jobs/oracle-k2"), &renamed);
-    let alone = dir.path().join(V5);
-    copy(&fixture().join("jobs/failures-k1").join(V5), &alone);
+    let job_folder = dir.path().join(V5);
+    copy(&fixture().join("jobs/failures-k1").join(V5), &job_folder);
     for (folder, name, run, benchmark) in [
         (evo, "evo".to_owned(), "m/a".to_owned(), "harbor:evo"),
         (renamed, "renamed".to_owned(), "oracle-k2/oracle".to_owned(), "harbor:tasks"),
-        (alone, V5.to_owned(), format!("{V5}/oracle"), "harbor:tasks"),
+        (job_folder, V5.to_owned(), format!("{V5}/oracle"), "harbor:tasks"),
     ] {
-        let of_folder = read(&folder);
-        assert_eq!(names(&of_folder)[0], [(run.as_str(), benchmark)]);
+        let folder_library = read(&folder);
+        assert_eq!(names(&folder_library)[0], [(run.as_str(), benchmark)]);
         for (zip_name, inner) in
             [(format!("{name}.zip"), String::new()), (format!("{name}.ZIP"), format!("{name}/"))]
         {
-            let of_zip = read(&zipped(&folder, &zip_name, &inner));
-            assert_eq!(names(&of_zip), names(&of_folder), "{zip_name} with {inner:?}");
+            let zip_library = read(&zipped(&folder, &zip_name, &inner));
+            assert_eq!(names(&zip_library), names(&folder_library), "{zip_name} with {inner:?}");
         }
     }
 }

@@ -12,6 +12,7 @@ mod layouts;
 mod numbers_of_steps;
 mod real_jobs;
 mod single_step;
+mod transcripts;
 
 use std::path::{Path, PathBuf};
 
@@ -35,18 +36,19 @@ fn read(path: &Path) -> Read {
     let tree = Tree::open(path).unwrap();
     let mut out = Read::default();
     let mut folders = vec![String::new()];
-    while let Some(at) = folders.pop() {
-        if Harbor.sniff(&tree, &at) != Sniff::Recognized {
-            folders.extend(tree.list(&at).iter().filter(|e| e.is_folder()).map(|e| join(&at, &e.name)));
+    while let Some(folder) = folders.pop() {
+        if Harbor.sniff(&tree, &folder) != Sniff::Recognized {
+            folders
+                .extend(tree.list(&folder).iter().filter(|e| e.is_folder()).map(|e| join(&folder, &e.name)));
             continue;
         }
-        let survey = Harbor.survey(&tree, &at, &mut out.report);
+        let survey = Harbor.survey(&tree, &folder, &mut out.report);
         for part in survey.parts {
-            for reading in Harbor.read(&tree, &at, &part, &mut out.report) {
+            for reading in Harbor.read(&tree, &folder, &part, &mut out.report) {
                 assert!(survey.runs.iter().any(|r| r.key == reading.run), "no run {}", reading.run);
                 out.episodes.push((reading.run, reading.episode));
             }
-            out.parts.push((at.clone(), part));
+            out.parts.push((folder.clone(), part));
         }
         out.runs.extend(survey.runs);
     }

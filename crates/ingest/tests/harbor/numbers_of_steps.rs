@@ -28,16 +28,16 @@ fn without_the_tasks_the_number_of_steps_is_told_as_far_as_it_is_known() {
     for trial in [V1, V2, V5, V7] {
         std::fs::remove_file(job.join(trial).join("trial.log")).unwrap();
     }
-    let without = read(&job);
+    let untasked = read(&job);
     // The last step passed, so it was the last one.
-    assert_eq!(without.episode(V1).planned_turns, Some(4));
-    assert_eq!(without.episode(V1).extra["declared_steps"], "4, by a trial that ran to its end");
-    assert_eq!(without.episode(V2).planned_turns, Some(3));
-    assert_eq!(without.episode(V2).extra["declared_steps"], "unknown, at least 3");
-    assert_eq!(without.episode(V5).extra["declared_steps"], "unknown, at least 2");
-    assert_eq!(unknown(&without), [V2, V5, V6, V7]);
+    assert_eq!(untasked.episode(V1).planned_turns, Some(4));
+    assert_eq!(untasked.episode(V1).extra["declared_steps"], "4, by a trial that ran to its end");
+    assert_eq!(untasked.episode(V2).planned_turns, Some(3));
+    assert_eq!(untasked.episode(V2).extra["declared_steps"], "unknown, at least 3");
+    assert_eq!(untasked.episode(V5).extra["declared_steps"], "unknown, at least 2");
+    assert_eq!(unknown(&untasked), [V2, V5, V6, V7]);
     // Without the tests themselves, other output of the task shows that they print CASE lines.
-    assert_eq!(letters(without.episode("theme_v4_w1_notes_build_failure__etfLpGN")), "pepp");
+    assert_eq!(letters(untasked.episode("theme_v4_w1_notes_build_failure__etfLpGN")), "pepp");
 }
 
 /// `min_reward` may name another reward than the one that decides whether a step passed.
@@ -64,14 +64,14 @@ fn a_trial_that_never_began_has_the_steps_of_its_tasks_other_trials() {
     let other = job.join("theme_v6_w1_notes_env_broken__Another");
     copy(&job.join(V6), &other);
     let result = other.join("result.json");
-    let mut of_other: serde_json::Value =
+    let mut other_result: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(&result).unwrap()).unwrap();
     let config = std::fs::read_to_string(other.join("config.json")).unwrap();
     write(&other.join("config.json"), &config.replace(V6, "theme_v6_w1_notes_env_broken__Another"));
-    of_other["id"] = "of another trial".into();
-    of_other["exception_info"] = serde_json::Value::Null;
-    of_other["verifier_result"] = serde_json::json!({"rewards": {"reward": 1.0}});
-    std::fs::write(&result, of_other.to_string()).unwrap();
+    other_result["id"] = "of another trial".into();
+    other_result["exception_info"] = serde_json::Value::Null;
+    other_result["verifier_result"] = serde_json::json!({"rewards": {"reward": 1.0}});
+    std::fs::write(&result, other_result.to_string()).unwrap();
     let planned = |read: &Read| read.episode(V6).planned_turns;
     let single = read(dir.path());
     assert_eq!(planned(&single), Some(1));

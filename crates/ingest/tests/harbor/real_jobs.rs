@@ -68,13 +68,13 @@ fn every_trial_of_the_failures_job_is_told_as_it_was() {
 
     // One exception of a trial and three of steps, where the job counts one.
     assert_eq!(episodes.iter().filter(|e| e.exception.is_some()).count(), 1);
-    let of_steps: Vec<&str> = episodes
+    let step_exceptions: Vec<&str> = episodes
         .iter()
         .flat_map(|e| &e.turns)
         .flat_map(|t| &t.attempts)
         .filter_map(|a| a.exception.as_ref().map(|(k, _)| k.as_str()))
         .collect();
-    assert_eq!(of_steps, ["RewardFileNotFoundError", "AgentTimeoutError", "VerifierTimeoutError"]);
+    assert_eq!(step_exceptions, ["RewardFileNotFoundError", "AgentTimeoutError", "VerifierTimeoutError"]);
     assert!(read.report.warnings.is_empty(), "{:?}", read.report.warnings);
 }
 
@@ -105,12 +105,13 @@ fn every_other_job_is_read_too() {
     let (t1, t2, v1) = ("theme_t1_w1_notes_cli", "theme_t2_w2_ledger_report", "theme_v1_w1_notes_regression");
     assert_eq!(turns("interrupted/oracle"), wanted(&[(t1, 1, "pppp"), (t2, 1, "ppp"), (v1, 1, "ppfp")]));
     assert_eq!(turns("nop-k1/nop"), wanted(&[(t1, 1, "eeee"), (t2, 1, "eee")]));
-    let of_nop = read.episodes_of("nop-k1/nop");
-    let totals = of_nop.iter().flat_map(|e| &e.turns).flat_map(|t| &t.attempts).map(|a| (a.passed, a.total));
+    let nop_episodes = read.episodes_of("nop-k1/nop");
+    let totals =
+        nop_episodes.iter().flat_map(|e| &e.turns).flat_map(|t| &t.attempts).map(|a| (a.passed, a.total));
     assert!(totals.clone().count() == 7 && totals.into_iter().all(|t| t == (Some(0), Some(0))));
-    let twice =
+    let repeated =
         [(t1, 1, "pppp"), (t1, 2, "pppp"), (t2, 1, "ppp"), (t2, 2, "ppp"), (v1, 1, "ppfp"), (v1, 2, "ppfp")];
-    assert_eq!(turns("oracle-k2/oracle"), wanted(&twice));
+    assert_eq!(turns("oracle-k2/oracle"), wanted(&repeated));
     // The repeats stand in the order in which they began.
     assert_eq!(read.episode("theme_t1_w1_notes_cli__H5GwjG9").repeat, 1);
     assert_eq!(read.episode("theme_t1_w1_notes_cli__Pc56hoy").repeat, 2);
@@ -177,7 +178,8 @@ fn a_turn_says_what_was_asked_and_which_cases_failed() {
     assert_eq!(failing.len(), 8);
     assert!(failing.iter().all(|t| t.group.is_some() && t.expected.is_some() && t.message.is_some()));
     let passed = attempt.tests.iter().find(|t| !t.is_failing()).unwrap();
-    assert_eq!((passed.group.as_ref(), passed.message.as_ref()), (None, None));
+    assert!(passed.group.is_some() && passed.intent.is_some() && passed.scenario.is_some());
+    assert_eq!((passed.actual.as_ref(), passed.message.as_ref()), (None, None));
     let logs: Vec<&str> = attempt.artifacts.iter().map(|a| a.path.rsplit('/').next().unwrap()).collect();
     assert_eq!(logs, ["test-stdout.txt", "oracle.txt"]);
     assert_eq!(episode.extra.get("difficulty").and_then(|v| v.as_str()), Some("easy"));

@@ -114,7 +114,7 @@ fn single_step_trials_are_one_turn() {
 
     let mut episodes = read.episodes_of(&run.key);
     episodes.sort_by_key(|e| e.repeat);
-    let ends: Vec<(String, EndReason)> = episodes.iter().map(|e| (letters(e), e.end().1)).collect();
+    let end_reasons: Vec<(String, EndReason)> = episodes.iter().map(|e| (letters(e), e.end().1)).collect();
     let want = [
         ("p", EndReason::PassedAll),
         ("f", EndReason::TestsFailed),
@@ -123,7 +123,7 @@ fn single_step_trials_are_one_turn() {
         ("e", EndReason::Endpoint),
         ("c", EndReason::Unfinished),
     ];
-    assert_eq!(ends, want.map(|(l, e)| (l.to_owned(), e)));
+    assert_eq!(end_reasons, want.map(|(l, e)| (l.to_owned(), e)));
     assert!(episodes.iter().all(|e| e.planned_turns == Some(1) && e.scenario == "fix-bug"));
     // Tests that are no CASE lines are shown and are in no case score.
     let counts = &episodes[1].turns[0].attempts[0];

@@ -91,13 +91,13 @@ fn check(
     let unit = (sample.unit)(path);
     for (key, (before, found_codes)) in whole {
         let concerned = unit.as_ref().is_none_or(|unit| (sample.touches)(&before.key, found_codes, unit));
-        let now = episodes.get(key);
+        let current = episodes.get(key);
         if concerned && unit.is_none() {
             // Files of the whole may change what is known around an episode, even its run, not whether it arrives.
-            let arrives = episodes.keys().any(|now| (&now.0, &now.2) == (&key.0, &key.2));
-            assert!(arrives, "{path}, {damage}: {key:?} is lost. {warnings:#?}");
+            let is_elsewhere = episodes.keys().any(|current| (&current.0, &current.2) == (&key.0, &key.2));
+            assert!(is_elsewhere, "{path}, {damage}: {key:?} is lost. {warnings:#?}");
         } else if !concerned {
-            assert_eq!(now, Some(before), "{path}, {damage}: {key:?}");
+            assert_eq!(current, Some(before), "{path}, {damage}: {key:?}");
         }
     }
 }
@@ -107,8 +107,9 @@ fn harbor_jobs_with_one_damaged_file() {
     let sample = harbor();
     one_file_at_a_time(&sample, |path| {
         // One step of a trial of each job, and all files around it.
-        let later = ["round-1", "round-3", "round-4"].iter().any(|step| path.contains(step));
-        (sample.unit)(path).is_none_or(|unit| !later && (unit.contains("_v1_") || unit.starts_with("priced")))
+        let is_later = ["round-1", "round-3", "round-4"].iter().any(|step| path.contains(step));
+        (sample.unit)(path)
+            .is_none_or(|unit| !is_later && (unit.contains("_v1_") || unit.starts_with("priced")))
     });
 }
 
@@ -121,8 +122,8 @@ fn published_results_with_one_damaged_file() {
 fn staminabench_folders_with_one_damaged_file() {
     let sample = staminabench();
     one_file_at_a_time(&sample, |path| {
-        let later = ["turn_1", "turn_4"].iter().any(|turn| path.contains(turn));
-        (sample.unit)(path).is_none_or(|unit| unit.ends_with('0') && !later)
+        let is_later = ["turn_1", "turn_4"].iter().any(|turn| path.contains(turn));
+        (sample.unit)(path).is_none_or(|unit| unit.ends_with('0') && !is_later)
     });
 }
 

@@ -45,11 +45,11 @@ fn a_folder_and_a_zip_full_of_harm_are_imported_all_the_same() {
     for path in [&root, &zipped] {
         let store = Store::in_memory().unwrap();
         let source = store.put_source(path.to_str().unwrap(), "results", path == &zipped).unwrap();
-        let go = || {
+        let run_import = || {
             let tree = Tree::open(path).unwrap();
             import(&tree, &store, source, &|_, _| {}, &AtomicBool::new(false)).unwrap()
         };
-        let first = go();
+        let first = run_import();
         assert_eq!(first.counts.episodes as usize, trials.len());
         let page = store.warnings(source, &WarningFilter::default(), 0, 1000).unwrap();
         let codes: Vec<_> = page.warnings.iter().map(|w| w.code.as_str()).collect();
@@ -62,8 +62,8 @@ fn a_folder_and_a_zip_full_of_harm_are_imported_all_the_same() {
         } else {
             assert!(codes.contains(&"file.too_large"), "{codes:?}");
         }
-        let again = go();
-        assert_eq!((again.parts_read, again.counts), (0, first.counts));
+        let repeated = run_import();
+        assert_eq!((repeated.parts_read, repeated.counts), (0, first.counts));
     }
 }
 

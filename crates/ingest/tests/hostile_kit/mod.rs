@@ -68,7 +68,7 @@ pub fn crc(data: &[u8]) -> u32 {
 pub fn zip(entries: &[ZipEntry]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut list = Vec::new();
-    let mut begins = Vec::new();
+    let mut starts = Vec::new();
     for entry in entries {
         let packed = u32::try_from(entry.packed.len()).unwrap();
         let fields = |out: &mut Vec<u8>| {
@@ -82,32 +82,32 @@ pub fn zip(entries: &[ZipEntry]) -> Vec<u8> {
             out.extend(u16::try_from(entry.name.len()).unwrap().to_le_bytes());
             out.extend([0; 2]);
         };
-        let mut begin = u32::try_from(out.len()).unwrap();
+        let mut start = u32::try_from(out.len()).unwrap();
         if let Some(other) = entry.begins_at_entry {
-            begin = begins[other];
+            start = starts[other];
         } else {
             out.extend(b"PK\x03\x04");
             fields(&mut out);
             out.extend(&entry.name);
             out.extend(&entry.packed);
         }
-        begins.push(begin);
+        starts.push(start);
         list.extend(b"PK\x01\x02");
         list.extend(0x0314_u16.to_le_bytes());
         fields(&mut list);
         list.extend([0; 6]);
         list.extend((entry.mode << 16).to_le_bytes());
-        list.extend(begin.to_le_bytes());
+        list.extend(start.to_le_bytes());
         list.extend(&entry.name);
     }
-    let begin = u32::try_from(out.len()).unwrap();
+    let start = u32::try_from(out.len()).unwrap();
     let count = u16::try_from(entries.len()).unwrap();
     out.extend(&list);
     out.extend(b"PK\x05\x06\0\0\0\0");
     out.extend(count.to_le_bytes());
     out.extend(count.to_le_bytes());
     out.extend(u32::try_from(list.len()).unwrap().to_le_bytes());
-    out.extend(begin.to_le_bytes());
+    out.extend(start.to_le_bytes());
     out.extend([0; 2]);
     out
 }

@@ -49,8 +49,8 @@ fn a_damaged_trajectory_gives_what_came_before_the_damage() {
         }
         // Without the logs, the turns before the break.
         std::fs::remove_dir_all(folder.path().join("scenario_0/test_results")).unwrap();
-        let at = whole.find(if shape == "own" { "\"turn\": 4" } else { "\"turn_idx\": 3" }).unwrap();
-        std::fs::write(&path, &whole[..at]).unwrap();
+        let position = whole.find(if shape == "own" { "\"turn\": 4" } else { "\"turn_idx\": 3" }).unwrap();
+        std::fs::write(&path, &whole[..position]).unwrap();
         let read = read(folder.path());
         assert_eq!(play(&read.episodes[0])[1].len(), 2, "{shape}");
         assert_eq!(read.episodes[0].stamina(), 2, "{shape}");
@@ -66,8 +66,8 @@ fn a_number_with_which_a_trajectory_breaks_off_is_unknown() {
     std::fs::remove_dir_all(folder.path().join("scenario_0/test_results")).unwrap();
     // The file up to so many bytes of the number of a key.
     let cut_in = |key: &str, digits: usize| {
-        let at = whole.find(&format!("\"{key}\": ")).unwrap() + key.len() + "\"\": ".len();
-        std::fs::write(&path, &whole[..at + digits]).unwrap();
+        let position = whole.find(&format!("\"{key}\": ")).unwrap() + key.len() + "\"\": ".len();
+        std::fs::write(&path, &whole[..position + digits]).unwrap();
         let read = read(folder.path());
         assert_eq!(read.warning("json.truncated").path, "scenario_0/trajectory.json");
         read.episodes[0].turns[0].attempts[0].clone()
@@ -90,18 +90,23 @@ fn odd_files_are_warned_of_and_the_rest_is_read() {
     use Verdict::{Failed, Passed};
 
     let folder = copy("own");
-    let at = |path: &str| folder.path().join(path);
-    std::fs::write(at("config.yaml"), "a: [1, 2\nb").unwrap();
-    std::fs::write(at("report.json"), "{\"agent\": ").unwrap();
-    std::fs::write(at("scenario_0/test_results/turn_1_attempt_1.txt"), "").unwrap();
-    std::fs::write(at("scenario_0/test_results/turn_2_attempt_1.txt"), "Segmentation fault\n").unwrap();
-    edit(&at("scenario_0/test_results/turn_2_attempt_2.txt"), |t| t[..t.find("[ 50%]").unwrap()].to_owned());
-    let mut bytes = std::fs::read(at("scenario_0/test_results/turn_3_attempt_1.txt")).unwrap();
+    let file_path = |path: &str| folder.path().join(path);
+    std::fs::write(file_path("config.yaml"), "a: [1, 2\nb").unwrap();
+    std::fs::write(file_path("report.json"), "{\"agent\": ").unwrap();
+    std::fs::write(file_path("scenario_0/test_results/turn_1_attempt_1.txt"), "").unwrap();
+    std::fs::write(file_path("scenario_0/test_results/turn_2_attempt_1.txt"), "Segmentation fault\n")
+        .unwrap();
+    edit(&file_path("scenario_0/test_results/turn_2_attempt_2.txt"), |t| {
+        t[..t.find("[ 50%]").unwrap()].to_owned()
+    });
+    let mut bytes = std::fs::read(file_path("scenario_0/test_results/turn_3_attempt_1.txt")).unwrap();
     bytes[200] = 0xff;
-    std::fs::write(at("scenario_0/test_results/turn_3_attempt_1.txt"), bytes).unwrap();
-    std::fs::remove_file(at("scenario_0/test_results/turn_3_attempt_2.txt")).unwrap();
-    edit(&at("scenario_1/trajectory.json"), |t| t.replacen("\"passed\": 3", "\"passed\": \"three\"", 1));
-    edit(&at("scenario_0/trajectory.json"), |t| {
+    std::fs::write(file_path("scenario_0/test_results/turn_3_attempt_1.txt"), bytes).unwrap();
+    std::fs::remove_file(file_path("scenario_0/test_results/turn_3_attempt_2.txt")).unwrap();
+    edit(&file_path("scenario_1/trajectory.json"), |t| {
+        t.replacen("\"passed\": 3", "\"passed\": \"three\"", 1)
+    });
+    edit(&file_path("scenario_0/trajectory.json"), |t| {
         t.replacen("\"server_logs/turn_1_attempt_1.txt\"", "\"../../../etc/passwd\"", 1).replacen(
             "\"end_reason\": \"tests_failed\"",
             "\"end_reason\": \"moonlight\"",
@@ -147,10 +152,10 @@ fn logs_that_break_off_do_not_pass() {
     std::fs::write(results.join("turn_1_attempt_4.txt"), real("no_tests.txt")).unwrap();
     std::fs::write(results.join("turn_1_attempt_5.txt"), real("crash.txt")).unwrap();
     let read = read(folder.path());
-    let ends: Vec<(Verdict, Option<EndReason>)> =
+    let end_reasons: Vec<(Verdict, Option<EndReason>)> =
         play(&read.episodes[0])[0].iter().map(|a| (a.0, a.3)).collect();
     assert_eq!(
-        ends,
+        end_reasons,
         [
             (Verdict::Error, Some(VerifierTimeout)),
             (Verdict::Error, Some(VerifierError)),
@@ -166,11 +171,11 @@ fn logs_that_break_off_do_not_pass() {
 fn what_a_trajectory_may_hold_is_bounded() {
     // Lists and texts far beyond what a scenario has, where the schema knows them and where it does not.
     let folder = copy("own");
-    let many = "\"x\",".repeat(50_000);
+    let many_values = "\"x\",".repeat(50_000);
     let long = "y".repeat(100_000);
     edit(&folder.path().join("scenario_0/trajectory.json"), |t| {
-        t.replacen("\"agent_logs\": [", &format!("\"agent_logs\": [{many}"), 1)
-            .replacen("\"tests\": [", &format!("\"tests\": [{many}"), 1)
+        t.replacen("\"agent_logs\": [", &format!("\"agent_logs\": [{many_values}"), 1)
+            .replacen("\"tests\": [", &format!("\"tests\": [{many_values}"), 1)
             .replacen("\"title\": \"Build", &format!("\"title\": \"{long}"), 1)
             .replacen("\"turn\": 2", &format!("\"weird\": [{}1], \"turn\": 2", "[1],".repeat(200_000)), 1)
             .replacen("\"exception\": null", &format!("\"exception\": {{\"message\": \"{long}\"}}"), 1)

@@ -173,25 +173,25 @@ fn own_episodes_without_a_plan_take_that_of_the_run_and_never_pass_all_without_a
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("scenario_0")).unwrap();
     std::fs::write(folder.path().join("scenario_0/trajectory.json"), own).unwrap();
-    let before = stamps(folder.path());
+    let original = stamps(folder.path());
     std::fs::write(folder.path().join("config.yaml"), PLAN).unwrap();
-    assert_ne!(before, stamps(folder.path()), "the plan is a part of what is read");
+    assert_ne!(original, stamps(folder.path()), "the plan is a part of what is read");
 }
 
 #[test]
 fn a_run_that_has_just_begun_is_recognized_and_what_the_runner_keeps_is_not_read() {
     let temp = tempfile::tempdir().unwrap();
-    let put = |path: &str, text: &str| {
+    let write_file = |path: &str, text: &str| {
         let path = temp.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     };
-    put("config.yaml", "agent: MOCK\n");
-    put(".stamina/run.json", "{}");
+    write_file("config.yaml", "agent: MOCK\n");
+    write_file(".stamina/run.json", "{}");
     let tree = Tree::open(temp.path()).unwrap();
     assert_eq!(StaminaBench.sniff(&tree, ""), Sniff::Recognized);
-    put(".stamina/state/scenario_0/before/workspace/scenario_0/trajectory.json", "{\"turns\": []}");
-    put(".stamina/episodes/scenario_0.json", "{}");
+    write_file(".stamina/state/scenario_0/before/workspace/scenario_0/trajectory.json", "{\"turns\": []}");
+    write_file(".stamina/episodes/scenario_0.json", "{}");
     let read = read(temp.path());
     assert!(read.episodes.is_empty() && read.report.warnings.is_empty(), "{:?}", read.report.warnings);
     assert_eq!(ingest::discover::discover(&tree).unwrap().places.len(), 1);

@@ -49,8 +49,9 @@ fn what_macos_writes_beside_files_is_none_of_them() {
         let plain = read(folder.path()).episodes;
         for (name, _) in hostile_kit::files_of(folder.path()) {
             let file = folder.path().join(name);
-            let beside = format!("._{}", file.file_name().unwrap().to_str().unwrap());
-            std::fs::write(file.with_file_name(beside), b"\0\x05\x16\x07\0\x02\0\0Mac OS X        ").unwrap();
+            let companion = format!("._{}", file.file_name().unwrap().to_str().unwrap());
+            std::fs::write(file.with_file_name(companion), b"\0\x05\x16\x07\0\x02\0\0Mac OS X        ")
+                .unwrap();
         }
         assert_eq!(read(folder.path()).episodes, plain, "{shape}");
     }
@@ -157,42 +158,47 @@ fn every_file_is_optional() {
         assert_eq!(read.episodes[0].stamina(), 2, "{shape}");
     }
     // One scenario by itself.
-    let one = read(&fixture("own").join("scenario_0"));
-    check_play(&one.episodes, "a scenario");
-    assert_eq!(one.episodes[0].scenario, "scenario_0");
+    let single_scenario = read(&fixture("own").join("scenario_0"));
+    check_play(&single_scenario.episodes, "a scenario");
+    assert_eq!(single_scenario.episodes[0].scenario, "scenario_0");
     // Only the report.
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(fixture("turns_from_zero").join("report.json"), folder.path().join("report.json")).unwrap();
-    let only = read(folder.path());
-    assert!(only.episodes.is_empty());
-    assert_eq!((only.run.harness.as_deref(), only.run.planned_episodes), (Some("opencode"), Some(2)));
+    let alone_in_folder = read(folder.path());
+    assert!(alone_in_folder.episodes.is_empty());
+    assert_eq!(
+        (alone_in_folder.run.harness.as_deref(), alone_in_folder.run.planned_episodes),
+        (Some("opencode"), Some(2))
+    );
 }
 
 #[test]
 fn stamps_change_with_what_is_read() {
     for shape in ["own", "turns_from_zero"] {
         let folder = copy(shape);
-        let before = stamps(folder.path());
-        assert_eq!(before, stamps(folder.path()));
+        let original = stamps(folder.path());
+        assert_eq!(original, stamps(folder.path()));
         let log = if shape == "own" { "turn_2_attempt_1.txt" } else { "turn_1_attempt_0.log" };
         edit(&folder.path().join("scenario_0/test_results").join(log), |t| t + "\n");
-        let after = stamps(folder.path());
-        assert_ne!(before["scenario_0"], after["scenario_0"], "{shape}");
-        assert_eq!(before["scenario_1"], after["scenario_1"], "{shape}");
+        let changed = stamps(folder.path());
+        assert_ne!(original["scenario_0"], changed["scenario_0"], "{shape}");
+        assert_eq!(original["scenario_1"], changed["scenario_1"], "{shape}");
     }
     // A foreign scenario depends on the configuration and on the names of artifacts.
     let folder = copy("turns_from_zero");
-    let before = stamps(folder.path());
+    let original = stamps(folder.path());
     std::fs::create_dir(folder.path().join("scenario_1/agent_code/turn_3_attempt_7")).unwrap();
-    let after = stamps(folder.path());
-    assert!(before["scenario_0"] == after["scenario_0"] && before["scenario_1"] != after["scenario_1"]);
+    let changed = stamps(folder.path());
+    assert!(
+        original["scenario_0"] == changed["scenario_0"] && original["scenario_1"] != changed["scenario_1"]
+    );
     edit(&folder.path().join("config.yaml"), |t| t.replace("n_turns: 4", "n_turns: 5"));
-    assert_ne!(after["scenario_0"], stamps(folder.path())["scenario_0"]);
+    assert_ne!(changed["scenario_0"], stamps(folder.path())["scenario_0"]);
 }
 
 #[test]
 fn other_folders_are_not_taken() {
-    let not = |build: &dyn Fn(&Path)| {
+    let check_refused = |build: &dyn Fn(&Path)| {
         let folder = tempfile::tempdir().unwrap();
         build(folder.path());
         StaminaBench.sniff(&Tree::open(folder.path()).unwrap(), "")
@@ -201,33 +207,33 @@ fn other_folders_are_not_taken() {
         Sniff::Recognized => panic!("recognized"),
         Sniff::Not { closeness, .. } => closeness,
     };
-    assert_eq!(closeness(not(&|_| {})), 0);
+    assert_eq!(closeness(check_refused(&|_| {})), 0);
     // The transcript of another harness.
-    let atif = |at: &Path| {
+    let atif = |target: &Path| {
         std::fs::write(
-            at.join("trajectory.json"),
+            target.join("trajectory.json"),
             r#"{"schema_version": "ATIF-v1.8", "agent": {"name": "x"}, "steps": []}"#,
         )
         .unwrap();
     };
-    assert!(closeness(not(&atif)) > 0);
+    assert!(closeness(check_refused(&atif)) > 0);
     // Scenarios that nobody played.
-    let pack = |at: &Path| {
+    let pack = |target: &Path| {
         for folder in ["scenario_0/test_suites", "scenario_0/schemas", "scenario_0/changes"] {
-            std::fs::create_dir_all(at.join(folder)).unwrap();
+            std::fs::create_dir_all(target.join(folder)).unwrap();
         }
     };
     assert!(
-        matches!(not(&pack), Sniff::Not { found, closeness } if found.contains("without results") && closeness >= 50)
+        matches!(check_refused(&pack), Sniff::Not { found, closeness } if found.contains("without results") && closeness >= 50)
     );
     // Any project with a folder of test results.
-    let project = |at: &Path| {
-        std::fs::create_dir(at.join("test_results")).unwrap();
-        std::fs::write(at.join("test_results/junit.xml"), "<x/>").unwrap();
+    let project = |target: &Path| {
+        std::fs::create_dir(target.join("test_results")).unwrap();
+        std::fs::write(target.join("test_results/junit.xml"), "<x/>").unwrap();
     };
-    assert!(closeness(not(&project)) < 50);
-    let report = |at: &Path| std::fs::write(at.join("report.json"), "{\"a\": 1}").unwrap();
-    assert!(closeness(not(&report)) < 50);
+    assert!(closeness(check_refused(&project)) < 50);
+    let report = |target: &Path| std::fs::write(target.join("report.json"), "{\"a\": 1}").unwrap();
+    assert!(closeness(check_refused(&report)) < 50);
 }
 
 #[test]
@@ -268,7 +274,7 @@ fn entries_of_scenarios_without_a_folder_are_kept() {
     assert_eq!(read.run.extra["report.results.scenario_7"]["score"], 0.25);
     assert_eq!(read.run.extra["report.trajectory_summaries.scenario_7"]["attempts"], 2);
     assert_eq!(read.episodes[0].reported, [("staminabench.score".to_owned(), 0.5)]);
-    let none = written(&[("config.yaml", PLAN), ("report.json", report)]);
-    assert_eq!(none.run.extra["planned_turns"], 4);
-    assert_eq!(none.run.extra["report.results.scenario_0"]["score"], 0.5);
+    let unmatched = written(&[("config.yaml", PLAN), ("report.json", report)]);
+    assert_eq!(unmatched.run.extra["planned_turns"], 4);
+    assert_eq!(unmatched.run.extra["report.results.scenario_0"]["score"], 0.5);
 }

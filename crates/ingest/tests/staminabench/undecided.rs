@@ -17,18 +17,18 @@ fn a_turn_with_attempts_left_is_not_decided_while_its_episode_has_no_end() {
         );
         written(&[("scenario_0/trajectory.json", &text)]).episodes[0].end()
     };
-    let over = "\"2026-06-01T10:00:00Z\"";
+    let end_time = "\"2026-06-01T10:00:00Z\"";
     for verdict in ["failed", "error"] {
         let first = format!(r#"{{"attempt": 1, "verdict": "{verdict}", "end_reason": "server_failed"}}"#);
-        let both = format!("{first}, {}", first.replace("\"attempt\": 1", "\"attempt\": 2"));
+        let two_attempts = format!("{first}, {}", first.replace("\"attempt\": 1", "\"attempt\": 2"));
         assert_eq!(
             own("null", &first),
             (Some(2), EndReason::Unfinished),
             "the second attempt is still to come"
         );
-        assert_eq!(own("null", &both).1, own(over, &both).1, "no attempt is left");
-        assert_ne!(own("null", &both).1, EndReason::Unfinished);
-        assert_eq!(own(over, &first), own(over, &both), "the episode ended there");
+        assert_eq!(own("null", &two_attempts).1, own(end_time, &two_attempts).1, "no attempt is left");
+        assert_ne!(own("null", &two_attempts).1, EndReason::Unfinished);
+        assert_eq!(own(end_time, &first), own(end_time, &two_attempts), "the episode ended there");
     }
 }
 
@@ -44,9 +44,9 @@ const STEPS: &str = r#"{"schema_version": "stamina-lab/1", "scenario": "scenario
 fn a_step_by_itself_is_not_decided_between_its_attempts() {
     let config = "agent: MINI_SWE\nbenchmark: HARBOR\nharbor:\n  protocol: sr\n  attempt_limit: 3\n";
     let read = written(&[("config.yaml", config), ("scenario_0/trajectory.json", STEPS)]);
-    let ends: Vec<_> = read.episodes.iter().map(|e| (e.scenario.as_str(), e.end().1)).collect();
+    let end_reasons: Vec<_> = read.episodes.iter().map(|e| (e.scenario.as_str(), e.end().1)).collect();
     assert_eq!(
-        ends,
+        end_reasons,
         [
             ("parser/one", EndReason::TestsFailed),
             ("parser/two", EndReason::Unfinished),

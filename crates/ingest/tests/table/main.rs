@@ -28,11 +28,11 @@ struct Read {
     report: Report,
 }
 
-fn read(tree: &Tree, at: &str) -> Read {
+fn read(tree: &Tree, folder: &str) -> Read {
     let mut report = Report::default();
-    let survey = TidyTable.survey(tree, at, &mut report);
+    let survey = TidyTable.survey(tree, folder, &mut report);
     let mut episodes = Vec::new();
-    let reader = TidyTable.reader(tree, at);
+    let reader = TidyTable.reader(tree, folder);
     for part in &survey.parts {
         let readings = reader.read(tree, part, &mut report);
         episodes.extend(readings.into_iter().map(|reading| (reading.run, reading.episode)));

@@ -51,14 +51,14 @@ fn no_turns_may_be_planned_and_no_attempts_may_not() {
         ),
     );
     // Whoever had nothing to do has done all of it.
-    let nothing = read.episode("a", "s1");
-    assert_eq!((nothing.planned_turns, nothing.end()), (Some(0), (None, EndReason::PassedAll)));
+    let empty_episode = read.episode("a", "s1");
+    assert_eq!((empty_episode.planned_turns, empty_episode.end()), (Some(0), (None, EndReason::PassedAll)));
     let unknown = read.episode("a", "s3");
     assert_eq!((unknown.planned_turns, unknown.end()), (None, (Some(1), EndReason::Unfinished)));
     assert_eq!(read.runs[0].attempt_limit, None);
     let warnings = read.warnings();
-    let has_warning = |code: &str, begin: &str| {
-        warnings.iter().any(|(c, message)| *c == code && message.starts_with(begin))
+    let has_warning = |code: &str, start: &str| {
+        warnings.iter().any(|(c, message)| *c == code && message.starts_with(start))
     };
     assert!(
         has_warning("value.not_usable", "Row 2 says attempt_limit “0”, which is no integer from 1."),
@@ -121,22 +121,22 @@ fn a_row_that_says_another_thing_of_its_episode_or_turn_is_named() {
         .filter(|(code, message)| *code == "table.contradiction" && message.contains(" says "))
         .map(|(_, message)| message)
         .collect();
-    let of_episode = |statement: &str, known: &str| {
+    let episode_message = |statement: &str, known: &str| {
         format!("Row {statement} of an episode that begins in row 2 and had “{known}”. The first is taken.")
     };
-    let of_turn = |statement: &str, turn: u32, known: &str| {
+    let turn_message = |statement: &str, turn: u32, known: &str| {
         format!("Row {statement} of turn {turn}, of which an earlier row says “{known}”. The first is taken.")
     };
     let expected = [
-        of_episode("4 says scenario_title “Store”", "Shop"),
-        of_episode("4 says episode_tokens_out “11”", "10"),
-        of_episode("4 says episode_cost_usd “0.75”", "0.5"),
-        of_episode("4 says episode_agent_seconds “61”", "60"),
-        of_episode("4 says episode_started_at “2026-01-03T00:00:00Z”", "2026-01-02T00:00:00Z"),
-        of_episode("6 says episode_invalid “another reason”", "wrong image"),
+        episode_message("4 says scenario_title “Store”", "Shop"),
+        episode_message("4 says episode_tokens_out “11”", "10"),
+        episode_message("4 says episode_cost_usd “0.75”", "0.5"),
+        episode_message("4 says episode_agent_seconds “61”", "60"),
+        episode_message("4 says episode_started_at “2026-01-03T00:00:00Z”", "2026-01-02T00:00:00Z"),
+        episode_message("6 says episode_invalid “another reason”", "wrong image"),
         // The title of turn 2 was made of its request: no row said it before.
-        of_turn("6 says request “Add a basket”", 2, "Add a cart"),
-        of_turn("7 says turn_title “Sign in”", 1, "Login"),
+        turn_message("6 says request “Add a basket”", 2, "Add a cart"),
+        turn_message("7 says turn_title “Sign in”", 1, "Login"),
     ];
     assert_eq!(found, expected);
 }
@@ -144,7 +144,7 @@ fn a_row_that_says_another_thing_of_its_episode_or_turn_is_named() {
 #[test]
 fn rows_may_stand_in_any_order_and_in_several_files() {
     let whole = format!("{HEADER}\na,h,m,s,1,1,0\na,h,m,s,1,2,1\na,h,m,s,2,1,1\na,h,m,t,1,1,1\n");
-    let one = table("t.csv", whole);
+    let single_table = table("t.csv", whole);
     let folder = folder("1.csv", format!("{HEADER}\na,h,m,s,2,1,1\na,h,m,t,1,1,1\n"));
     fs::write(
         folder.path().join("2.jsonl"),
@@ -154,15 +154,15 @@ fn rows_may_stand_in_any_order_and_in_several_files() {
     .unwrap();
     fs::write(folder.path().join("prices.csv"), "model,price\nm,1\n").unwrap();
     let tree = Tree::open(folder.path()).unwrap();
-    let apart = read(&tree, "");
-    assert_eq!((one.warnings(), apart.warnings()), (vec![], vec![]));
-    assert_eq!(apart.runs, one.runs);
+    let split = read(&tree, "");
+    assert_eq!((single_table.warnings(), split.warnings()), (vec![], vec![]));
+    assert_eq!(split.runs, single_table.runs);
     let sorted = |read: &Read| {
         let mut episodes = read.episodes.clone();
         episodes.sort_by(|a, b| a.1.key.cmp(&b.1.key));
         episodes
     };
-    assert_eq!(sorted(&apart), sorted(&one));
+    assert_eq!(sorted(&split), sorted(&single_table));
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn another_harness_or_model_within_an_episode_is_named() {
 }
 
 #[test]
-fn of_columns_with_one_name_the_first_is_taken_and_it_is_said() {
+fn the_first_of_two_columns_with_one_name_is_read_with_a_warning() {
     let read = table("t.csv", format!("{HEADER},Passed,note,note\na,h,m,s,1,1,1,0,x,y\n"));
     let sentence =
         "It has more than one column with the name “Passed”, “note”. The first one of each name is taken.";
@@ -224,8 +224,8 @@ fn seconds_that_are_of_another_unit_are_unknown() {
     let row = "a,h,m,s,1,1,1,90500000000,100000000,1e9,2.5";
     let read = table("t.csv", format!("{HEADER},{seconds}\n{row}\n"));
     let episode = read.episode("a", "s");
-    let of_attempt = &episode.turns[0].attempts[0].timing;
-    assert_eq!((of_attempt.agent_seconds, of_attempt.test_seconds), (None, Some(1e8)));
+    let attempt_timing = &episode.turns[0].attempts[0].timing;
+    assert_eq!((attempt_timing.agent_seconds, attempt_timing.test_seconds), (None, Some(1e8)));
     assert_eq!((episode.timing.agent_seconds, episode.timing.test_seconds), (None, Some(2.5)));
     let warnings: Vec<&str> = (read.warnings().iter())
         .map(|(code, message)| {
@@ -250,9 +250,9 @@ fn each_run_has_the_first_of_its_warnings() {
         }
     }
     let read = table("t.csv", text);
-    let of_run =
+    let run_warnings =
         |run: &str| read.report.warnings.iter().filter(|warning| warning.run.as_deref() == Some(run)).count();
-    assert_eq!((of_run("a"), of_run("b")), (20, 1));
+    assert_eq!((run_warnings("a"), run_warnings("b")), (20, 1));
     assert!(read.warnings().last().unwrap().1.ends_with(" 39 more of the same kind are not listed."));
     let repairs = |run: &str| read.report.not_kept.warnings[&Some(run.to_owned())].repairs;
     assert_eq!((repairs("a"), repairs("b")), (10, 29));
@@ -261,23 +261,23 @@ fn each_run_has_the_first_of_its_warnings() {
 #[test]
 fn warnings_that_are_not_listed_are_counted_with_their_run_and_severity() {
     use std::fmt::Write as _;
-    let mut text = format!("{HEADER}\n");
+    let mut text = format!("{HEADER},planned_turns\n");
     for run in 0..250 {
-        writeln!(text, "r{run},h,m,s,0,1,1\nr{run},h,m,s,1,1,maybe").unwrap();
+        writeln!(text, "r{run},h,m,s,0,1,1,2\nr{run},h,m,s,1,1,maybe,2").unwrap();
     }
     let read = table("t.csv", text);
     let mut counts = std::collections::HashMap::new();
     for warning in &read.report.warnings {
-        let of_run: &mut model::WarningCounts = counts.entry(warning.run.clone().unwrap()).or_default();
-        of_run.add(&warning.code);
+        let run_warnings: &mut model::WarningCounts = counts.entry(warning.run.clone().unwrap()).or_default();
+        run_warnings.add(&warning.code);
     }
     // The first ones of 200 runs are listed.
     assert_eq!(counts.len(), 200);
     for (run, unlisted) in &read.report.not_kept.warnings {
         *counts.entry(run.clone().unwrap()).or_default() += *unlisted;
     }
-    let each = model::WarningCounts { repairs: 1, warnings: 1, notes: 0 };
-    assert!(counts.len() == 250 && counts.values().all(|counts| *counts == each), "{counts:?}");
+    let one_of_each = model::WarningCounts { repairs: 1, warnings: 1, notes: 0 };
+    assert!(counts.len() == 250 && counts.values().all(|counts| *counts == one_of_each), "{counts:?}");
 }
 
 /// Parts end between episodes, and give the same as one part, in order or not.
@@ -311,10 +311,11 @@ fn a_long_table_is_read_in_parts() {
         let parts = TidyTable.survey(tree, "", &mut Report::default()).parts;
         parts.iter().map(|part| (part.key.clone(), part.stamp)).collect::<BTreeMap<_, _>>()
     };
-    let before = stamps(&tree);
+    let original = stamps(&tree);
     fs::write(folder.path().join("t.csv"), format!("{}r9,h,m,new,1,1,1\n", rows(true))).unwrap();
-    let after = stamps(&tree);
-    let changed: Vec<bool> = after.iter().map(|(key, stamp)| before.get(key) != Some(stamp)).collect();
+    let after_change = stamps(&tree);
+    let changed: Vec<bool> =
+        after_change.iter().map(|(key, stamp)| original.get(key) != Some(stamp)).collect();
     assert_eq!(changed.iter().filter(|changed| **changed).count(), 1);
 }
 

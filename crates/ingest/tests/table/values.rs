@@ -120,7 +120,7 @@ fn a_list_or_an_object_is_no_name() {
     assert_eq!(scenarios, ["s1", "s4"]);
     assert_eq!(read.episode("b", "s4").turns[0].attempts[0].extra["model.name"], "gpt-5");
     let warnings = read.warnings();
-    for (code, begin, ending) in [
+    for (code, start, ending) in [
         ("table.no_name", "Row 2 says run ", "which is a list and no name. The row is left out."),
         ("table.no_name", "Row 3 says scenario ", "which is a list and no name. The row is left out."),
         ("value.not_usable", "Row 4 says harness ", "which is a list and no name. It is unknown."),
@@ -132,9 +132,9 @@ fn a_list_or_an_object_is_no_name() {
         ("table.no_name", "Row 5 says scenario ", "“--map scenario=scenario.id” takes a part of it."),
     ] {
         let is_said = |(known, message): &(&str, &str)| {
-            *known == code && message.starts_with(begin) && message.ends_with(ending)
+            *known == code && message.starts_with(start) && message.ends_with(ending)
         };
-        assert!(warnings.iter().any(is_said), "{begin}: {warnings:?}");
+        assert!(warnings.iter().any(is_said), "{start}: {warnings:?}");
     }
     assert_eq!(warnings.len(), 5, "{warnings:?}");
 }
@@ -283,4 +283,25 @@ fn an_episode_that_ends_otherwise_than_its_last_attempt_is_said() {
     let [(code, message)] = warnings[..] else { panic!("{warnings:?}") };
     assert_eq!(code, "table.contradiction");
     assert!(message.starts_with("Row 3 counts as error"), "{message}");
+}
+
+/// A blank verdict was "not passed".
+#[test]
+fn a_turn_after_one_of_which_nobody_knows_whether_it_passed_says_so() {
+    let read = table(
+        "t.csv",
+        format!(
+            "{HEADER}\na,h,m,s,1,1,\na,h,m,s,2,1,1\nb,h,m,s,1,1,0\nb,h,m,s,2,1,1\nc,h,m,s,1,1,maybe\nc,h,m,s,2,1,1\n"
+        ),
+    );
+    let found: Vec<&str> = (read.warnings().into_iter())
+        .filter(|(code, _)| *code == "table.goes_on")
+        .map(|(_, message)| message.split(". ").next().unwrap_or_default())
+        .collect();
+    let expected = [
+        "Row 3 is turn 2, after turn 1, of which it is unknown whether it passed",
+        "Row 5 is turn 2, after turn 1 was not passed",
+        "Row 7 is turn 2, after turn 1, of which it is unknown whether it passed",
+    ];
+    assert_eq!(found, expected);
 }

@@ -53,9 +53,9 @@ fn a_quoted_line_break_stands_in_one_row() {
 fn other_names_are_guessed_and_mapped() {
     let text = "experiment,agent,llm,task,round,try,ok\ne1,h,m,s,1,1,1\ne1,h,m,s,2,1,0\n";
     let folder = folder("rounds.csv", text);
-    let tree = Tree::of_file(&folder.path().join("rounds.csv")).unwrap();
-    let nothing = discover(&tree).unwrap_err();
-    let [lacking] = &nothing.tables[..] else { panic!("{nothing:?}") };
+    let tree = Tree::from_file(&folder.path().join("rounds.csv")).unwrap();
+    let error = discover(&tree).unwrap_err();
+    let [lacking] = &error.tables[..] else { panic!("{error:?}") };
     assert_eq!(lacking.present, ["harness", "scenario"]);
     assert_eq!(
         lacking.suggestion(),
@@ -79,8 +79,8 @@ fn no_other_table_is_taken_for_one() {
     fs::write(folder.path().join("empty.csv"), b"").unwrap();
     fs::write(folder.path().join("bytes.csv"), b"\xff\xfe,\x00").unwrap();
     let tree = Tree::open(folder.path()).unwrap();
-    let nothing = discover(&tree).unwrap_err();
-    assert!(nothing.tables.is_empty(), "{nothing:?}");
+    let error = discover(&tree).unwrap_err();
+    assert!(error.tables.is_empty(), "{error:?}");
 }
 
 #[test]
@@ -121,18 +121,18 @@ fn columns_of_json_lines_are_read_wherever_they_begin() {
         let row = format!("\"run\":\"r\",\"harness\":\"h\",\"model\":\"m\",\"scenario\":\"s{scenario}\"");
         let _ = writeln!(text, "{{{row},\"turn\":1,\"attempt\":1,\"passed\":true{cost}}}");
     }
-    let late = table("late.jsonl", &text);
+    let late_columns = table("late.jsonl", &text);
     let attempt = |read: &Read, scenario: &str| read.episode("r", scenario).turns[0].attempts[0].clone();
-    assert_eq!(attempt(&late, "s100").cost_usd, None);
-    assert_eq!(attempt(&late, "s299").cost_usd, Some(299.0));
-    assert_eq!(attempt(&late, "s299").extra.get("seed"), Some(&serde_json::json!(7)));
+    assert_eq!(attempt(&late_columns, "s100").cost_usd, None);
+    assert_eq!(attempt(&late_columns, "s299").cost_usd, Some(299.0));
+    assert_eq!(attempt(&late_columns, "s299").extra.get("seed"), Some(&serde_json::json!(7)));
     // A required one, too: the first rows have no verdict.
     let lines: Vec<String> = text
         .lines()
         .enumerate()
-        .map(|(at, line)| if at < 220 { line.replace(",\"passed\":true", "") } else { line.to_owned() })
+        .map(|(index, line)| if index < 220 { line.replace(",\"passed\":true", "") } else { line.to_owned() })
         .collect();
-    let late = table("late.jsonl", lines.join("\n"));
-    assert_eq!(attempt(&late, "s219").verdict, Unfinished);
-    assert_eq!(attempt(&late, "s220").verdict, Passed);
+    let late_columns = table("late.jsonl", lines.join("\n"));
+    assert_eq!(attempt(&late_columns, "s219").verdict, Unfinished);
+    assert_eq!(attempt(&late_columns, "s220").verdict, Passed);
 }

@@ -12,7 +12,7 @@ const CTRF: &str = "verifier/ctrf.json";
 fn counts_that_cannot_be_are_unknown_and_no_failed_build() {
     let folder = tempfile::tempdir().unwrap();
     let job = folder.path().join("job");
-    let nothing = json!({});
+    let empty_object = json!({});
     let ctrf = |summary: &str| format!(r#"{{"results": {{"summary": {summary}, "tests": []}}}}"#);
     let lines = |counts: &str| format!("CASE_SUMMARY {counts}\n");
     for (name, file, text) in [
@@ -26,7 +26,7 @@ fn counts_that_cannot_be_are_unknown_and_no_failed_build() {
         ("sum", STDOUT, lines("total_cases=3 success_count=1 fail_count=0")),
         ("cases", STDOUT, lines("total_cases=3 success_count=1 fail_count=2")),
     ] {
-        trial(&job, name, &nothing, &[(file, text)]);
+        trial(&job, name, &empty_object, &[(file, text)]);
     }
     let read = Read::from_folder(folder.path());
     for name in ["more", "negative", "tests-negative", "tests-text", "tests-more"] {

@@ -46,8 +46,8 @@ impl Read {
 
     /// Codes of the warnings of a path with this in it, in alphabetical order, but for that its job has no files.
     fn codes(&self, part: &str) -> Vec<&str> {
-        let of_part = self.warnings.iter().filter(|warning| warning.path.contains(part));
-        let mut codes: Vec<&str> = of_part.map(|warning| warning.code.as_str()).collect();
+        let part_warnings = self.warnings.iter().filter(|warning| warning.path.contains(part));
+        let mut codes: Vec<&str> = part_warnings.map(|warning| warning.code.as_str()).collect();
         codes.retain(|code| *code != "harbor.no_job_files");
         codes.sort_unstable();
         codes

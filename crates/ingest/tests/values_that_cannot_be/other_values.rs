@@ -22,14 +22,14 @@ fn metrics_of_a_transcript_are_unknown_and_said() {
         json!({ "schema_version": "ATIF-v1.6", "agent": { "name": "agent-a" }, "steps": steps }).to_string()
     };
     let path = "agent/trajectory.json";
-    let now = "2026-01-01T10:00:30Z";
+    let start_time = "2026-01-01T10:00:30Z";
     for (name, metrics, time) in [
-        ("negative", json!({ "prompt_tokens": -5, "completion_tokens": 3 }), now),
-        ("text", json!({ "prompt_tokens": "5", "completion_tokens": 3 }), now),
-        ("fraction", json!({ "prompt_tokens": 5.5, "completion_tokens": 3 }), now),
-        ("cost", json!({ "prompt_tokens": 5, "completion_tokens": 3, "cost_usd": -1 }), now),
+        ("negative", json!({ "prompt_tokens": -5, "completion_tokens": 3 }), start_time),
+        ("text", json!({ "prompt_tokens": "5", "completion_tokens": 3 }), start_time),
+        ("fraction", json!({ "prompt_tokens": 5.5, "completion_tokens": 3 }), start_time),
+        ("cost", json!({ "prompt_tokens": 5, "completion_tokens": 3, "cost_usd": -1 }), start_time),
         ("day", json!({ "prompt_tokens": 5, "completion_tokens": 3 }), "2026-02-30T00:00:00Z"),
-        ("good", json!({ "prompt_tokens": 5, "completion_tokens": 3, "cost_usd": null }), now),
+        ("good", json!({ "prompt_tokens": 5, "completion_tokens": 3, "cost_usd": null }), start_time),
     ] {
         trial(&job, name, &json!({}), &[(path, trajectory(&metrics, time))]);
     }

@@ -82,10 +82,7 @@ impl Trial<'_> {
             }
             StepsEnd::Unfinished => {
                 keep_score(self.context, self.planned, &self.trajectory);
-                self.status.set(|shown| {
-                    shown.phase = Phase::Queued;
-                    shown.now = None;
-                });
+                self.status.leave();
                 Ok(EpisodeEnd::Unfinished)
             }
         }
@@ -115,11 +112,7 @@ impl Trial<'_> {
 
     /// The run ends before the trial does: its trajectory says why, until a resume retries it.
     pub(super) fn leave(&mut self) -> Result<EpisodeEnd, RunError> {
-        self.status.stop_clocks();
-        self.status.set(|shown| {
-            shown.phase = Phase::Queued;
-            shown.now = None;
-        });
+        self.status.leave();
         if let Some(reason) = self.context.end_reason()
             && self.trajectory.current.is_some()
         {

@@ -250,7 +250,7 @@ fn task_folders(tree: &Tree) -> Vec<String> {
 impl Task {
     fn read(tree: &Tree, folder: String) -> Self {
         let name = match folder.as_str() {
-            "" => tree.name().trim_end_matches(".zip").to_owned(),
+            "" => tree.folder_name(),
             folder => files::file_name(folder).to_owned(),
         };
         let text = tree.read_text(&join(&folder, "task.toml"), LARGEST_FILE);

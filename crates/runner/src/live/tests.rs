@@ -8,7 +8,7 @@ use crate::control::ControlRequest;
 use crate::state::{PlannedEpisode, RunHarness};
 
 fn seconds_ago(seconds: u64) -> String {
-    model::moment::to_the_millisecond(SystemTime::now() - Duration::from_secs(seconds))
+    model::timestamp::to_the_millisecond(SystemTime::now() - Duration::from_secs(seconds))
 }
 
 fn run_file(folder: &Path) -> RunFile {

@@ -37,8 +37,8 @@ pub fn apply(schema: &Schema, change: &Change) -> Result<Schema, Refusal> {
     }
     for (index, entry) in removed.into_iter().enumerate() {
         match standing(&after, &entry) {
-            EntryStanding::Holds if !after.removed.contains(&entry) => after.removed.push(entry),
-            EntryStanding::Back if index < earlier => {
+            EntryStanding::Current if !after.removed.contains(&entry) => after.removed.push(entry),
+            EntryStanding::Restored if index < earlier => {
                 return refuse(format!(
                     "it would bring back what the same turn takes away: {}",
                     describe(&entry)

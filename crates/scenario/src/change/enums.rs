@@ -25,7 +25,7 @@ pub(super) fn add(schema: &mut Schema, entity_key: &str, key: &str, value: &str)
 
 pub(super) fn remove(schema: &mut Schema, entity_key: &str, key: &str, value: &str) -> Result<(), Refusal> {
     take(schema, entity_key, key, value)?;
-    if let Some(needs) = uses::of_enum_value(schema, entity_key, key, value).first() {
+    if let Some(needs) = uses::enum_value_uses(schema, entity_key, key, value).first() {
         return refuse(format!("the value `{value}` of `{entity_key}.{key}` is needed by {needs}"));
     }
     let values = values(schema, entity_key, key)?;

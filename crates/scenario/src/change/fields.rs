@@ -162,7 +162,7 @@ fn remove(schema: &mut Schema, entity_key: &str, key: &str, reference: bool) -> 
 
 /// Refuses if an action, analytic, computed field or default order needs a field.
 fn refuse_if_used(schema: &Schema, entity_key: &str, key: &str) -> Result<(), Refusal> {
-    match uses::of_field(schema, entity_key, key).first() {
+    match uses::field_uses(schema, entity_key, key).first() {
         Some(needs) => refuse(format!("`{entity_key}.{key}` is needed by {needs}")),
         None => Ok(()),
     }
@@ -205,7 +205,7 @@ fn retype(
     }
     let is_new = old.introduced_in == turn;
     if let Some(needs) =
-        uses::of_field(schema, entity_key, key).into_iter().find(|needs| *needs != uses::Use::DefaultSort)
+        uses::field_uses(schema, entity_key, key).into_iter().find(|needs| *needs != uses::Use::DefaultSort)
     {
         return refuse(format!("`{entity_key}.{key}` is needed by {needs}"));
     }

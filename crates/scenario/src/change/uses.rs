@@ -41,7 +41,7 @@ impl fmt::Display for Use<'_> {
 }
 
 /// Everything that needs a field, reference fields included.
-pub fn of_field<'a>(schema: &'a Schema, entity: &str, field: &str) -> Vec<Use<'a>> {
+pub fn field_uses<'a>(schema: &'a Schema, entity: &str, field: &str) -> Vec<Use<'a>> {
     let mut uses = Vec::new();
     for other in &schema.entities {
         for computed in &other.fields {
@@ -77,18 +77,18 @@ pub fn of_field<'a>(schema: &'a Schema, entity: &str, field: &str) -> Vec<Use<'a
 
 /// Whether anything needs a field.
 pub fn is_field_used(schema: &Schema, entity: &str, field: &str) -> bool {
-    !of_field(schema, entity, field).is_empty()
+    !field_uses(schema, entity, field).is_empty()
 }
 
 /// Everything that needs a value of an enum: its default, guards, effects and analytics.
-pub fn of_enum_value<'a>(schema: &'a Schema, entity: &str, field: &str, value: &str) -> Vec<Use<'a>> {
+pub fn enum_value_uses<'a>(schema: &'a Schema, entity: &str, field: &str, value: &str) -> Vec<Use<'a>> {
     let is = |given: &Value| given.as_str() == Some(value);
     let mut uses = Vec::new();
     let home = schema.entity(entity);
     if home.and_then(|home| home.field(field)).and_then(|field| field.default.as_ref()).is_some_and(is) {
         uses.push(Use::Default);
     }
-    for needed in of_field(schema, entity, field) {
+    for needed in field_uses(schema, entity, field) {
         let needs = match needed {
             // What is copied from a field must fit where it goes, whichever value it is: the check sees to that.
             Use::Computed(..) | Use::Default | Use::DefaultSort => false,

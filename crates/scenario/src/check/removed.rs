@@ -10,9 +10,9 @@ use crate::ir::{Effect, Entity, Field, Kind, Removed, Schema};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryStanding {
     /// It is true.
-    Holds,
+    Current,
     /// What it says to be gone is there.
-    Back,
+    Restored,
     /// What it is about is there no more.
     Moot,
 }
@@ -24,8 +24,10 @@ pub(super) fn check(schema: &Schema, faults: &mut Faults) {
     }
     for (index, removed) in schema.removed.iter().enumerate() {
         match standing(schema, removed) {
-            EntryStanding::Holds => {}
-            EntryStanding::Back => faults.add(format!("gone.{index}"), "what it says to be gone is there"),
+            EntryStanding::Current => {}
+            EntryStanding::Restored => {
+                faults.add(format!("gone.{index}"), "what it says to be gone is there");
+            }
             EntryStanding::Moot => faults.add(format!("gone.{index}"), "what it is about is there no more"),
         }
     }
@@ -112,7 +114,7 @@ fn judge(schema: &Schema, removed: &Removed) -> Option<EntryStanding> {
             }
             Removed::SoftDelete { entity } => schema.entity(entity)?.soft_delete,
         };
-    Some(if back { EntryStanding::Back } else { EntryStanding::Holds })
+    Some(if back { EntryStanding::Restored } else { EntryStanding::Current })
 }
 
 fn writable_field<'a>(schema: &'a Schema, entity: &str, field: &str) -> Option<&'a Field> {

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use super::python::{is_name, line, prose, push_quoted, push_value};
-use crate::suite::{Assertion, Case, Make, Method, Send, Shorthand, SimilarBody, Step, Suite};
+use crate::suite::{Assertion, Case, Method, RecordStep, RequestStep, Shorthand, SimilarBody, Step, Suite};
 
 /// The whole suite in one file.
 pub(super) fn write(suite: &Suite) -> String {
@@ -229,8 +229,8 @@ fn write_case(out: &mut String, case: &Case, function: &str, short: &Shorthand<'
     let mut making = false;
     for step in &case.steps {
         let plain = match step {
-            Step::Make(make) if short.is_plain(make) => Some(make),
-            Step::Make(_) | Step::Send(_) => None,
+            Step::Record(make) if short.is_plain(make) => Some(make),
+            Step::Record(_) | Step::Request(_) => None,
         };
         if making && plain.is_none() {
             out.push_str(")\n");
@@ -246,8 +246,8 @@ fn write_case(out: &mut String, case: &Case, function: &str, short: &Shorthand<'
                     out.push_str(")\n");
                 }
             }
-            (Step::Make(make), None) => write_make(out, make),
-            (Step::Send(send), None) => write_send(out, send, short),
+            (Step::Record(make), None) => write_make(out, make),
+            (Step::Request(send), None) => write_send(out, send, short),
         }
     }
     if making {
@@ -259,7 +259,7 @@ fn write_case(out: &mut String, case: &Case, function: &str, short: &Shorthand<'
 }
 
 /// Makes a record whose name does not say with which body.
-fn write_make(out: &mut String, make: &Make) {
+fn write_make(out: &mut String, make: &RecordStep) {
     let mut entry = "records[".to_owned();
     push_quoted(&mut entry, &make.make);
     out.push_str("    post(");
@@ -270,7 +270,7 @@ fn write_make(out: &mut String, make: &Make) {
     out.push_str(")\n");
 }
 
-fn write_send(out: &mut String, send: &Send, short: &Shorthand<'_>) {
+fn write_send(out: &mut String, send: &RequestStep, short: &Shorthand<'_>) {
     let function = match send.method {
         Method::Get => "get",
         Method::Delete => "delete",

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{flask, pytest, test_name};
 use crate::Seed;
 use crate::ir::{Schema, example};
-use crate::suite::{Assertion, Make, Method, Send, Step, Suite, suite};
+use crate::suite::{Assertion, Method, RecordStep, RequestStep, Step, Suite, suite};
 
 fn suite_of_example() -> Suite {
     suite(Seed { base: 0, scenario: 0 }, &example(), None)
@@ -86,7 +86,7 @@ fn steps_are_written_out() {
     let mut suite = suite_of_example();
     suite.cases.truncate(1);
     suite.cases[0].steps = vec![
-        Step::Send(Send {
+        Step::Request(RequestStep {
             method: Method::Get,
             path: "/a{b".to_owned(),
             query: vec![("x".to_owned(), "\"{first.id}\"".to_owned())],
@@ -99,7 +99,7 @@ fn steps_are_written_out() {
             ],
             keep: Some("class".to_owned()),
         }),
-        Step::Send(Send {
+        Step::Request(RequestStep {
             method: Method::Post,
             path: "/b/{class.id}".to_owned(),
             query: Vec::new(),
@@ -132,10 +132,18 @@ fn what_builders_say_is_not_said_again() {
         vec![json!({"a": 1, "b": "x", "c": true}), json!({"a": 2, "b": "y", "c": {"$": "one.id"}})];
     let make = |nth: u32, keep: String, with: serde_json::Value| {
         let with = with.as_object().cloned().unwrap_or_default();
-        Step::Make(Make { make: key.clone(), nth, keep, with })
+        Step::Record(RecordStep { make: key.clone(), nth, keep, with })
     };
     let send = |method, path, body, status| {
-        Step::Send(Send { method, path, query: Vec::new(), body, status, expect: Vec::new(), keep: None })
+        Step::Request(RequestStep {
+            method,
+            path,
+            query: Vec::new(),
+            body,
+            status,
+            expect: Vec::new(),
+            keep: None,
+        })
     };
     suite.cases[0].steps = vec![
         make(1, format!("{key}_1"), json!({})),

@@ -7,8 +7,8 @@ use files::{EntryKind, ReadError, Tree, join};
 use serde::de::DeserializeOwned;
 
 use super::layout::{LEFT_BY_PYTHON, MANIFEST, Part};
-use super::make::{CHANGES_VERSION, TurnChanges};
 use super::manifest::{Manifest, ScenarioEntry, TurnHash};
+use super::turn_maker::{CHANGES_VERSION, TurnChanges};
 use super::{Mismatch, PackError, yaml};
 use crate::check::check;
 use crate::ir::{SCHEMA_VERSION, Schema};

@@ -45,13 +45,13 @@ impl SchemaFiles {
 mod tests {
     use super::*;
     use crate::Seed;
-    use crate::sample::{Programmatic, Sampler as _};
+    use crate::sample::{ProgrammaticSampler, Sampler as _};
 
     #[test]
     fn what_is_taken_from_the_schema_before_is_what_would_be_written() {
         for scenario in 0..3 {
             let seed = Seed { base: 5, scenario };
-            let mut schema = Programmatic.first(seed).expect("there is one").made;
+            let mut schema = ProgrammaticSampler.first(seed).expect("there is one").made;
             let mut files = SchemaFiles::default();
             for turn in 1..=30 {
                 let alone = yaml::to_string(&schema).expect("it can be written");
@@ -60,7 +60,7 @@ mod tests {
                     alone,
                     "turn {turn} of {scenario}"
                 );
-                schema = Programmatic.turn(seed, &schema, 5).expect("there is one").made.after;
+                schema = ProgrammaticSampler.turn(seed, &schema, 5).expect("there is one").made.after;
             }
             schema.entities.clear();
             assert_eq!(

@@ -7,14 +7,14 @@ use super::*;
 use crate::Seed;
 use crate::config::Generation;
 use crate::ir::Schema;
-use crate::sample::{Programmatic, SampleError, Sampler, SamplerOutput, Turn};
+use crate::sample::{ProgrammaticSampler, SampleError, Sampler, SamplerOutput, Turn};
 
 fn small(n_scenarios: u32, n_turns: u32) -> Generation {
     Generation { n_scenarios, n_turns, base_seed: 7, ..Generation::default() }
 }
 
 fn write(generation: &Generation, target: &Target) -> Result<Manifest, PackError> {
-    write_with(generation, &Programmatic, target, &Options::default())
+    write_with(generation, &ProgrammaticSampler, target, &Options::default())
 }
 
 fn write_with(
@@ -62,7 +62,7 @@ fn a_folder_and_a_zip_hold_the_same_and_come_back_as_they_were_made() {
         assert_eq!(verified(&pack), []);
         for scenario in 0..2 {
             let seed = Seed { base: 7, scenario };
-            let mut maker = Maker::new(&Programmatic, seed, generation.num_changes_per_turn);
+            let mut maker = TurnMaker::new(&ProgrammaticSampler, seed, generation.num_changes_per_turn);
             for turn in 1..=3 {
                 let made = maker.make_next().expect("it is made");
                 assert_eq!(&pack.schema(scenario, turn).expect("a schema"), &made.schema);
@@ -87,7 +87,7 @@ fn two_zips_are_the_same_bytes_whatever_the_number_of_threads() {
     let bytes = |name: &str, threads: usize| {
         let path = temp.path().join(name);
         let options = Options { threads: std::num::NonZero::new(threads), ..Options::default() };
-        write_with(&small(3, 2), &Programmatic, &Target::from_path(&path), &options)
+        write_with(&small(3, 2), &ProgrammaticSampler, &Target::from_path(&path), &options)
             .expect("it is generated");
         std::fs::read(path).expect("a zip")
     };
@@ -118,7 +118,7 @@ fn the_single_turn_benchmark_has_one_turn_without_changes() {
     write(&generation, &Target::from_path(&path)).expect("it is generated");
     let pack = Pack::open_path(&path).expect("it is a pack");
     assert_eq!(pack.changes(0, 1).expect("none"), None);
-    let mut first = Maker::new(&Programmatic, Seed { base: 7, scenario: 0 }, 5);
+    let mut first = TurnMaker::new(&ProgrammaticSampler, Seed { base: 7, scenario: 0 }, 5);
     let first = first.make_next().expect("it is made");
     let request = pack.request(0, 1).expect("a request");
     let later: Vec<&str> = first.request.lines().filter(|line| !request.contains(line)).collect();
@@ -251,7 +251,7 @@ fn nothing_but_a_pack_is_replaced() {
     let path_of = |name: &str| temp.path().join(name);
     let occupied = |generation: &Generation, name: &str, force: bool| {
         let options = Options { force, ..Options::default() };
-        match write_with(generation, &Programmatic, &Target::from_path(&path_of(name)), &options) {
+        match write_with(generation, &ProgrammaticSampler, &Target::from_path(&path_of(name)), &options) {
             Ok(_) => false,
             Err(PackError::Occupied { .. }) => true,
             Err(error) => panic!("{error}"),
@@ -306,10 +306,10 @@ impl Sampler for Faulty {
         "faulty"
     }
     fn first(&self, seed: Seed) -> Result<SamplerOutput<Schema>, SampleError> {
-        Programmatic.first(seed)
+        ProgrammaticSampler.first(seed)
     }
     fn turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<SamplerOutput<Turn>, SampleError> {
-        let mut sampled = Programmatic.turn(seed, before, count)?;
+        let mut sampled = ProgrammaticSampler.turn(seed, before, count)?;
         if self.lies {
             sampled.made.after.title.push('!');
         } else if before.turn == 2 {
@@ -337,7 +337,8 @@ fn what_fails_or_is_stopped_leaves_nothing_behind() {
                 cancel.store(true, std::sync::atomic::Ordering::Relaxed);
             }
         };
-        let stopped = generate(&generation, &Programmatic, &target, &Options::default(), &stop, &cancel);
+        let stopped =
+            generate(&generation, &ProgrammaticSampler, &target, &Options::default(), &stop, &cancel);
         assert!(matches!(stopped, Err(PackError::Cancelled)));
     }
     assert_eq!(names(temp.path()), Vec::<String>::new());
@@ -362,7 +363,7 @@ fn bomb(path: &Path, entry: &str) {
 
 #[test]
 // docs/security.md: An opened folder or zip
-fn of_what_is_left_out_of_a_hostile_zip_the_reason_is_told() {
+fn the_reason_is_reported_for_what_is_left_out_of_a_hostile_zip() {
     let temp = tempfile::tempdir().expect("a folder");
     let path = temp.path().join("bomb.zip");
     bomb(&path, "manifest.json");
@@ -396,7 +397,7 @@ fn two_generations_to_the_same_place_do_not_disturb_each_other() {
         };
         let run = || {
             let options = Options::default();
-            generate(&small(1, 2), &Programmatic, &target, &options, &met, &AtomicBool::new(false))
+            generate(&small(1, 2), &ProgrammaticSampler, &target, &options, &met, &AtomicBool::new(false))
         };
         let (one, two) = std::thread::scope(|scope| {
             let other = scope.spawn(run);
@@ -419,7 +420,8 @@ fn what_comes_to_lie_there_meanwhile_is_not_replaced() {
     };
     let options = Options { force: true, ..Options::default() };
     let target = Target::from_path(&path);
-    let outcome = generate(&small(1, 1), &Programmatic, &target, &options, &put, &AtomicBool::new(false));
+    let outcome =
+        generate(&small(1, 1), &ProgrammaticSampler, &target, &options, &put, &AtomicBool::new(false));
     assert!(matches!(outcome, Err(PackError::Occupied { .. })));
     assert_eq!(names(temp.path()), ["pack"]);
     assert_eq!(names(&path), ["diary.txt"]);

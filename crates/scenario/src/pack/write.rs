@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use super::destination::{Destination, Target};
 use super::layout::{MANIFEST, PACK_VERSION, Part, folder};
-use super::make::{MadeTurn, Maker};
 use super::manifest::{Generator, Manifest, SampledBy, ScenarioEntry, TurnHash};
-use super::place::{Destination, Target};
 use super::schemas::SchemaFiles;
 use super::sink::{CompleteSpool, Folder, NullSink, Sink, Spool, write_zip};
+use super::turn_maker::{MadeTurn, TurnMaker};
 use super::{PackError, yaml};
 use crate::config::Generation;
 use crate::sample::{Origin, Sampler};
@@ -190,7 +190,7 @@ impl Work<'_> {
         path: &Path,
     ) -> Result<(ScenarioEntry, u64), PackError> {
         let seed = Seed { base: self.generation.base_seed, scenario };
-        let mut maker = Maker::with_benchmark(
+        let mut maker = TurnMaker::with_benchmark(
             self.generation.benchmark,
             self.sampler,
             seed,
@@ -216,7 +216,7 @@ impl Work<'_> {
             let made = maker.make_next()?;
             if turn == 1 {
                 (title, topic) = (made.schema.title.clone(), made.schema.topic.clone());
-                origin = Origin::of_first(&made.answers);
+                origin = Origin::from_answers(&made.answers);
             }
             if self.generation.use_llm_sampler {
                 sampled.push(made.parts_from(Origin::Model));

@@ -72,7 +72,7 @@ impl World {
         let record = draft.record.clone();
         self.keep(plan, entity, draft);
         let shown = if self.has(Flaw::ActionAnswersBefore) { &before } else { &record };
-        Ok(Response::json(200, self.show(plan, entity, shown)))
+        Ok(Response::json(200, self.response_record(plan, entity, shown)))
     }
 
     fn keep(&mut self, plan: &ServerPlan, entity: usize, draft: Draft) {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::answer::{Outcome, conflict, invalid};
 use super::plan::{EntityPlan, FieldPlan, ServerPlan};
 use super::records::{Record, is_same_value};
-use super::{Flaw, Request, World, forms};
+use super::{Flaw, Request, World, text_formats};
 use crate::ir::{Kind, UnknownFields};
 
 /// What is done with a body.
@@ -182,7 +182,7 @@ impl World {
                     return (!lax).then(|| "must be a string".to_owned());
                 };
                 if let Some(pattern) = pattern {
-                    return (!forms::matches(*pattern, text))
+                    return (!text_formats::matches(*pattern, text))
                         .then(|| format!("must match {}", pattern.regex()));
                 }
                 if min_length.is_none() && max_length.is_none() && !self.has(Flaw::EmptyTextRefused) {
@@ -258,7 +258,8 @@ impl World {
     }
 
     pub(super) fn is_date_time(&self, text: &str) -> bool {
-        forms::is_date_time(text) || (self.has(Flaw::DateNotReal) && forms::looks_like_date_time(text))
+        text_formats::is_date_time(text)
+            || (self.has(Flaw::DateNotReal) && text_formats::looks_like_date_time(text))
     }
 
     fn integer_value(&self, value: &Value) -> Option<i64> {

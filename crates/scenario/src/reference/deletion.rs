@@ -34,7 +34,7 @@ impl World {
             return Ok(Response::empty());
         }
         let record = self.tables.get(entity).and_then(|table| table.records.get(&id)).cloned().or(before);
-        let body = record.map_or(Value::Null, |record| self.show(plan, entity, &record));
+        let body = record.map_or(Value::Null, |record| self.response_record(plan, entity, &record));
         Ok(Response::json(plan.conventions.status.deleted, body))
     }
 

@@ -88,7 +88,7 @@ impl World {
             .into_iter()
             .skip(page.skip)
             .take(page.size)
-            .map(|record| self.show(plan, entity, record))
+            .map(|record| self.response_record(plan, entity, record))
             .collect();
         let total = if self.has(Flaw::TotalCountsPage) { items.len() } else { matching };
         let shape = &plan.conventions.list;

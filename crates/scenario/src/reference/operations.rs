@@ -50,7 +50,7 @@ impl World {
             .and_then(Value::as_i64);
         let id = wanted.unwrap_or_else(|| self.next_id(entity));
         let record = self.insert(plan, entity, id, values);
-        Ok(Response::json(plan.conventions.status.created, self.show(plan, entity, &record)))
+        Ok(Response::json(plan.conventions.status.created, self.response_record(plan, entity, &record)))
     }
 
     /// The id of the next record.
@@ -91,12 +91,12 @@ impl World {
 
     pub(super) fn read(&self, plan: &ServerPlan, entity: usize, id: &str) -> Outcome<Response> {
         match self.find(plan, entity, id) {
-            Ok((_, record)) => Ok(Response::json(200, self.show(plan, entity, record))),
+            Ok((_, record)) => Ok(Response::json(200, self.response_record(plan, entity, record))),
             Err(failure) => {
                 let deleted = integer(id).and_then(|id| self.tables.get(entity)?.records.get(&id));
                 match deleted {
                     Some(record) if self.has(Flaw::SoftDeletedReadable) => {
-                        Ok(Response::json(200, self.show(plan, entity, record)))
+                        Ok(Response::json(200, self.response_record(plan, entity, record)))
                     }
                     _ => Err(failure),
                 }
@@ -123,7 +123,7 @@ impl World {
         let id = record.id;
         self.check_unique(entity, entity_plan, &values, Some(id))?;
         let after = Record { id, deleted: false, values };
-        let shown = self.show(plan, entity, &after);
+        let shown = self.response_record(plan, entity, &after);
         let not_kept = if replace { Flaw::ReplaceNotKept } else { Flaw::UpdateNotKept };
         if !self.has(not_kept) {
             self.put(entity, after);

@@ -7,11 +7,11 @@ use super::guards;
 use super::names::{is_free_in, joined, value_word, word};
 use crate::draw::Draw;
 use crate::ir::{Action, CreatedValue, Effect, Entity, Field, Guard, Kind, Operand, Param, Schema, is_name};
-use crate::vocabulary::{FieldWord, Holds};
+use crate::vocabulary::{FieldWord, ValueDomain};
 
 /// What an action may be called, and what it does by that name.
 #[derive(Debug, Clone)]
-pub(super) struct Idea {
+pub(super) struct ActionCandidate {
     pub name: String,
     pub effect: Effect,
     pub param: Option<Param>,
@@ -22,21 +22,21 @@ const CREATING_VERBS: [&str; 7] = ["add", "open", "log", "request", "issue", "re
 
 /// A new action of an entity (which may not be in the schema yet); nothing if no verb is left.
 pub(super) fn action(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Option<Action> {
-    let mut ideas = field_ideas(draw, schema, entity, None);
+    let mut candidates = field_candidates(draw, schema, entity, None);
     // Creating is rarer than setting.
-    if ideas.is_empty() || draw.chance(25) {
-        let creating = creating_ideas(draw, schema, entity);
+    if candidates.is_empty() || draw.chance(25) {
+        let creating = creating_candidates(draw, schema, entity);
         if !creating.is_empty() {
-            ideas = creating;
+            candidates = creating;
         }
     }
-    let idea = draw.pick(&ideas)?.clone();
+    let candidate = draw.pick(&candidates)?.clone();
     let mut action = Action {
-        key: idea.name.clone(),
-        name: idea.name,
-        params: idea.param.into_iter().collect(),
+        key: candidate.name.clone(),
+        name: candidate.name,
+        params: candidate.param.into_iter().collect(),
         guards: Vec::new(),
-        effects: vec![idea.effect],
+        effects: vec![candidate.effect],
         introduced_in: schema.turn,
     };
     if draw.chance(60) {
@@ -70,19 +70,19 @@ pub(super) fn effect(
     entity: &Entity,
     action: &Action,
 ) -> Option<(Effect, Option<Param>)> {
-    let mut ideas = field_ideas(draw, schema, entity, Some(action));
-    if ideas.is_empty() || draw.chance(25) {
-        ideas.extend(creating_ideas(draw, schema, entity));
+    let mut candidates = field_candidates(draw, schema, entity, Some(action));
+    if candidates.is_empty() || draw.chance(25) {
+        candidates.extend(creating_candidates(draw, schema, entity));
     }
-    ideas.retain(|idea| {
-        let is_new_site = action.effects.iter().all(|known| !same_site(known, &idea.effect));
-        let is_new_param = idea.param.as_ref().is_none_or(|param| {
+    candidates.retain(|candidate| {
+        let is_new_site = action.effects.iter().all(|known| !same_site(known, &candidate.effect));
+        let is_new_param = candidate.param.as_ref().is_none_or(|param| {
             action.params.iter().all(|known| known.key != param.key && known.name != param.name)
         });
-        is_new_site && is_new_param && shows(action, &idea.effect)
+        is_new_site && is_new_param && shows(action, &candidate.effect)
     });
-    let idea = draw.pick(&ideas)?.clone();
-    Some((idea.effect, idea.param))
+    let candidate = draw.pick(&candidates)?.clone();
+    Some((candidate.effect, candidate.param))
 }
 
 fn same_site(left: &Effect, right: &Effect) -> bool {
@@ -116,20 +116,25 @@ fn can_set(field: &Field) -> bool {
 }
 
 /// What an entity's fields suggest. For an action that is there already, names do not matter.
-fn field_ideas(draw: &mut Draw, schema: &Schema, entity: &Entity, further: Option<&Action>) -> Vec<Idea> {
-    let mut ideas = Vec::new();
+fn field_candidates(
+    draw: &mut Draw,
+    schema: &Schema,
+    entity: &Entity,
+    further: Option<&Action>,
+) -> Vec<ActionCandidate> {
+    let mut candidates = Vec::new();
     for field in entity.fields.iter().filter(|field| can_set(field)) {
         let Some(word) = word(schema, field) else {
             // Not of the vocabulary: names are made of the field's own.
-            ideas.extend(plain_ideas(draw, field));
+            candidates.extend(plain_candidates(draw, field));
             continue;
         };
         for (name, effect, param) in word_ideas(draw, word, field) {
-            ideas.push(Idea { name, effect, param });
+            candidates.push(ActionCandidate { name, effect, param });
         }
     }
-    ideas.retain(|idea| further.is_some() || is_free_in(schema, entity, &idea.name));
-    ideas
+    candidates.retain(|candidate| further.is_some() || is_free_in(schema, entity, &candidate.name));
+    candidates
 }
 
 fn set(field: &Field, value: serde_json::Value) -> Effect {
@@ -142,14 +147,14 @@ fn word_ideas(
     field: &Field,
 ) -> Vec<(String, Effect, Option<Param>)> {
     let mut out = Vec::new();
-    match (&word.holds, &field.kind) {
-        (Holds::Enum { .. }, Kind::Enum { values }) => {
+    match (&word.domain, &field.kind) {
+        (ValueDomain::Enum { .. }, Kind::Enum { values }) => {
             for value in values {
                 let verbs = value_word(word, value).map(|value| value.verbs.as_slice()).unwrap_or_default();
                 out.extend(verbs.iter().map(|verb| ((*verb).to_owned(), set(field, json!(value)), None)));
             }
         }
-        (Holds::Boolean(_), Kind::Boolean) => {
+        (ValueDomain::Boolean(_), Kind::Boolean) => {
             let doing = word.verbs.iter().map(|verb| (verb, true));
             for (verb, value) in doing.chain(word.undoing.iter().map(|verb| (verb, false))) {
                 out.push(((*verb).to_owned(), set(field, json!(value)), None));
@@ -174,19 +179,20 @@ fn word_ideas(
 }
 
 /// What an action on a field that no word is known for may be called.
-fn plain_ideas(draw: &mut Draw, field: &Field) -> Vec<Idea> {
-    let idea = |name: String, effect, param| Idea { name, effect, param };
+fn plain_candidates(draw: &mut Draw, field: &Field) -> Vec<ActionCandidate> {
+    let candidate = |name: String, effect, param| ActionCandidate { name, effect, param };
     match &field.kind {
-        Kind::Enum { values } => {
-            values.iter().map(|value| idea(format!("mark_{value}"), set(field, json!(value)), None)).collect()
-        }
+        Kind::Enum { values } => values
+            .iter()
+            .map(|value| candidate(format!("mark_{value}"), set(field, json!(value)), None))
+            .collect(),
         Kind::Boolean => vec![
-            idea(format!("confirm_{}", field.key), set(field, json!(true)), None),
-            idea(format!("clear_{}", field.key), set(field, json!(false)), None),
+            candidate(format!("confirm_{}", field.key), set(field, json!(true)), None),
+            candidate(format!("clear_{}", field.key), set(field, json!(false)), None),
         ],
         Kind::Integer { .. } if !field.nullable => {
             let (by, param) = amount(draw, field);
-            vec![idea(
+            vec![candidate(
                 format!("increase_{}", field.key),
                 Effect::Increment { field: field.key.clone(), by },
                 param,
@@ -195,7 +201,7 @@ fn plain_ideas(draw: &mut Draw, field: &Field) -> Vec<Idea> {
         Kind::Number { .. } => {
             let param = new_value(field);
             let effect = Effect::Set { field: field.key.clone(), to: Operand::Param(param.key.clone()) };
-            vec![idea(format!("adjust_{}", field.key), effect, Some(param))]
+            vec![candidate(format!("adjust_{}", field.key), effect, Some(param))]
         }
         _ => Vec::new(),
     }
@@ -231,8 +237,8 @@ fn new_value(field: &Field) -> Param {
 }
 
 /// Actions that create a record of an entity that refers to this one.
-fn creating_ideas(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Vec<Idea> {
-    let mut ideas = Vec::new();
+fn creating_candidates(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Vec<ActionCandidate> {
+    let mut candidates = Vec::new();
     for (other, reference) in schema.references_to(&entity.key) {
         let Some((values, param)) = created_values(draw, entity, other, reference) else { continue };
         let effect = Effect::Create { entity: other.key.clone(), reference: reference.key.clone(), values };
@@ -242,10 +248,10 @@ fn creating_ideas(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Vec<Idea
             .filter(|name| is_free_in(schema, entity, name))
             .collect();
         if let Some(name) = draw.pick(&free) {
-            ideas.push(Idea { name: name.clone(), effect, param });
+            candidates.push(ActionCandidate { name: name.clone(), effect, param });
         }
     }
-    ideas
+    candidates
 }
 
 /// Values for the fields of a created record: all required ones, and perhaps one more.

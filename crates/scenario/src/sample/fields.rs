@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::names::{depth, is_free_in, noun, word};
 use crate::draw::Draw;
 use crate::ir::{Computed, Effect, Entity, Field, Kind, OnDelete, Schema};
-use crate::vocabulary::{FieldWord, Holds, vocabulary};
+use crate::vocabulary::{FieldWord, ValueDomain, vocabulary};
 
 /// The longest chain of required references: a test makes all of its records.
 const LONGEST_CHAIN: usize = 3;
@@ -31,17 +31,17 @@ pub(super) fn field_without_rules(key: &str, kind: Kind, introduced_in: u32) -> 
 
 /// A new field that a word stands for. `optional`: it is not required.
 pub(super) fn plain(draw: &mut Draw, word: &FieldWord, introduced_in: u32, optional: bool) -> Field {
-    let kind = kind(draw, &word.holds);
+    let kind = kind(draw, &word.domain);
     let mut field = field_without_rules(word.name, kind, introduced_in);
     let usual = default(draw, word, &field.kind);
-    let (required, defaulted) = match word.holds {
-        Holds::Text(_) => (45, 15),
-        Holds::Form(_) => (50, 0),
-        Holds::Integer(..) | Holds::Number(..) => (30, 45),
-        Holds::Boolean(_) => (12, 75),
-        Holds::Time => (45, 0),
-        Holds::Enum { .. } => (25, 65),
-        Holds::List(..) => (25, 35),
+    let (required, defaulted) = match word.domain {
+        ValueDomain::Text(_) => (45, 15),
+        ValueDomain::Pattern(_) => (50, 0),
+        ValueDomain::Integer(..) | ValueDomain::Number(..) => (30, 45),
+        ValueDomain::Boolean(_) => (12, 75),
+        ValueDomain::Time => (45, 0),
+        ValueDomain::Enum { .. } => (25, 65),
+        ValueDomain::List(..) => (25, 35),
     };
     let roll = draw.number_below(100);
     match usual {
@@ -54,9 +54,9 @@ pub(super) fn plain(draw: &mut Draw, word: &FieldWord, introduced_in: u32, optio
         field.immutable = draw.chance(10);
     }
     if field.default.is_none() {
-        field.unique = match word.holds {
-            Holds::Form(_) => draw.chance(40),
-            Holds::Integer(low, high) => high - low >= 998 && word.verbs.is_empty() && draw.chance(25),
+        field.unique = match word.domain {
+            ValueDomain::Pattern(_) => draw.chance(40),
+            ValueDomain::Integer(low, high) => high - low >= 998 && word.verbs.is_empty() && draw.chance(25),
             _ => false,
         };
     }
@@ -64,29 +64,31 @@ pub(super) fn plain(draw: &mut Draw, word: &FieldWord, introduced_in: u32, optio
 }
 
 /// A kind that a word stands for, with some of its bounds.
-fn kind(draw: &mut Draw, holds: &Holds) -> Kind {
-    match holds {
-        Holds::Text(None) => {
+fn kind(draw: &mut Draw, domain: &ValueDomain) -> Kind {
+    match domain {
+        ValueDomain::Text(None) => {
             Kind::String { min_length: None, max_length: draw.chance(30).then_some(200), pattern: None }
         }
-        Holds::Text(Some((low, high))) => Kind::String {
+        ValueDomain::Text(Some((low, high))) => Kind::String {
             min_length: (*low > 0 && draw.chance(60)).then_some(*low),
             max_length: draw.chance(75).then_some(*high),
             pattern: None,
         },
-        Holds::Form(pattern) => Kind::String { min_length: None, max_length: None, pattern: Some(*pattern) },
-        Holds::Integer(low, high) => {
+        ValueDomain::Pattern(pattern) => {
+            Kind::String { min_length: None, max_length: None, pattern: Some(*pattern) }
+        }
+        ValueDomain::Integer(low, high) => {
             Kind::Integer { min: draw.chance(85).then_some(*low), max: draw.chance(60).then_some(*high) }
         }
-        Holds::Number(low, high) => {
+        ValueDomain::Number(low, high) => {
             Kind::Number { min: draw.chance(85).then_some(*low), max: draw.chance(60).then_some(*high) }
         }
-        Holds::Boolean(_) => Kind::Boolean,
-        Holds::Time => Kind::DateTime,
-        Holds::Enum { values, usual } => {
+        ValueDomain::Boolean(_) => Kind::Boolean,
+        ValueDomain::Time => Kind::DateTime,
+        ValueDomain::Enum { values, usual } => {
             Kind::Enum { values: values.iter().take(*usual).map(|value| value.name.to_owned()).collect() }
         }
-        Holds::List(low, high) => Kind::StringList {
+        ValueDomain::List(low, high) => Kind::StringList {
             min_items: (*low > 0).then_some(*low),
             max_items: draw.chance(65).then_some(*high),
         },
@@ -95,10 +97,13 @@ fn kind(draw: &mut Draw, holds: &Holds) -> Kind {
 
 /// A plausible default; nothing if there is none.
 fn default(draw: &mut Draw, word: &FieldWord, kind: &Kind) -> Option<Value> {
-    match (&word.holds, kind) {
-        (Holds::Boolean(usual), _) => Some(json!(*usual)),
-        (Holds::Enum { .. }, Kind::Enum { values }) => values.first().map(|value| json!(value)),
-        (Holds::Text(_) | Holds::Integer(..) | Holds::Number(..) | Holds::List(..), _) => value(draw, kind),
+    match (&word.domain, kind) {
+        (ValueDomain::Boolean(usual), _) => Some(json!(*usual)),
+        (ValueDomain::Enum { .. }, Kind::Enum { values }) => values.first().map(|value| json!(value)),
+        (
+            ValueDomain::Text(_) | ValueDomain::Integer(..) | ValueDomain::Number(..) | ValueDomain::List(..),
+            _,
+        ) => value(draw, kind),
         _ => None,
     }
 }

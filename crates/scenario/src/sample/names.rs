@@ -2,8 +2,8 @@
 
 use crate::check::TAKEN_BY_CASES;
 use crate::ir::{Analytic, Entity, Field, Kind, Schema, is_name, words};
-use crate::text::words::with_article;
-use crate::vocabulary::{EntityWord, FieldWord, Holds, ValueWord, vocabulary};
+use crate::text::english::with_article;
+use crate::vocabulary::{EntityWord, FieldWord, ValueDomain, ValueWord, vocabulary};
 
 /// A word for an entity, with those that are made of two.
 #[derive(Debug, Clone)]
@@ -156,15 +156,17 @@ pub(super) fn word(schema: &Schema, field: &Field) -> Option<&'static FieldWord>
         return None;
     }
     let word = vocabulary().field(&schema.topic, &field.key)?;
-    let agrees = match (&field.kind, &word.holds) {
-        (Kind::String { pattern, .. }, Holds::Form(form)) => pattern.is_none_or(|pattern| pattern == *form),
-        (Kind::String { pattern: None, .. }, Holds::Text(_))
-        | (Kind::Integer { .. }, Holds::Integer(..))
-        | (Kind::Number { .. }, Holds::Number(..))
-        | (Kind::Boolean, Holds::Boolean(_))
-        | (Kind::DateTime, Holds::Time)
-        | (Kind::Enum { .. }, Holds::Enum { .. })
-        | (Kind::StringList { .. }, Holds::List(..)) => true,
+    let agrees = match (&field.kind, &word.domain) {
+        (Kind::String { pattern, .. }, ValueDomain::Pattern(form)) => {
+            pattern.is_none_or(|pattern| pattern == *form)
+        }
+        (Kind::String { pattern: None, .. }, ValueDomain::Text(_))
+        | (Kind::Integer { .. }, ValueDomain::Integer(..))
+        | (Kind::Number { .. }, ValueDomain::Number(..))
+        | (Kind::Boolean, ValueDomain::Boolean(_))
+        | (Kind::DateTime, ValueDomain::Time)
+        | (Kind::Enum { .. }, ValueDomain::Enum { .. })
+        | (Kind::StringList { .. }, ValueDomain::List(..)) => true,
         _ => false,
     };
     agrees.then_some(word)
@@ -172,8 +174,8 @@ pub(super) fn word(schema: &Schema, field: &Field) -> Option<&'static FieldWord>
 
 /// The word for a value of an enum.
 pub(super) fn value_word(word: &'static FieldWord, value: &str) -> Option<&'static ValueWord> {
-    match &word.holds {
-        Holds::Enum { values, .. } => {
+    match &word.domain {
+        ValueDomain::Enum { values, .. } => {
             values.iter().find(|candidate| candidate.name == value || candidate.others.contains(&value))
         }
         _ => None,

@@ -6,7 +6,7 @@ use super::draft::Draft;
 use super::failure::Failure;
 use super::plan::{EntityFacts, FieldFacts, SuitePlan};
 use super::state::{self, State};
-use super::{Aspect, Case, Send, values};
+use super::{Aspect, Case, RequestStep, values};
 use crate::ir::{Action, Condition, Effect, Kind, Operand, Param, UnknownFields, words};
 
 /// An action of an entity while its cases are written.
@@ -57,14 +57,14 @@ impl<'p, 'a> ActionCases<'p, 'a> {
     }
 
     /// Sends the action on the `n`th record.
-    pub(super) fn request(&self, state: &State, n: u32) -> Send {
+    pub(super) fn request(&self, state: &State, n: u32) -> RequestStep {
         state.request(self.plan, self.facts, self.action, n)
     }
 
     /// The list of what the action creates: as many records as this.
     fn counts(&self, draft: &mut Draft<'_, 'a>, other: &EntityFacts<'a>, count: usize) {
         draft.cite_clauses(&[other.key, "lists.body", "operations"]);
-        draft.send(Send::get(other.path.clone()).equal(self.plan.total(), json!(count)));
+        draft.send(RequestStep::get(other.path.clone()).equal(self.plan.total(), json!(count)));
     }
 
     /// Looks whether the `n`th record, and what the action creates, is as before.
@@ -87,7 +87,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
             }
         }
         if !before.is_empty() {
-            draft.send(Send::get(self.facts.record_path(n)).has(before));
+            draft.send(RequestStep::get(self.facts.record_path(n)).has(before));
         }
     }
 
@@ -147,7 +147,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
                     row
                 }));
                 let total = json!(rows.len());
-                let send = Send::get(other.path.clone())
+                let send = RequestStep::get(other.path.clone())
                     .rows(self.plan.items(), rows)
                     .equal(self.plan.total(), total);
                 draft.send(send).done(cases);
@@ -379,7 +379,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
             state.make(&mut draft, self.facts, 1);
             let mut without = body.clone();
             without.shift_remove(&name);
-            draft.fails_with(Send::post(path.clone(), Some(without.into())), Failure::Invalid);
+            draft.fails_with(RequestStep::post(path.clone(), Some(without.into())), Failure::Invalid);
             let mut bad = vec![Value::Null];
             bad.extend(values::wrong_types(&param.kind, &values::valid(&param.kind, 0, 1)));
             // The code tells a parameter that is not valid from an effect that would break a rule.
@@ -395,8 +395,8 @@ impl<'p, 'a> ActionCases<'p, 'a> {
             }
             if index == 0 {
                 draft.cite_clauses(&["bodies.object"]);
-                draft.fails(Send::post(path.clone(), Some(json!([]))), Failure::Invalid);
-                draft.fails(Send::post(path.clone(), None), Failure::Invalid);
+                draft.fails(RequestStep::post(path.clone(), Some(json!([]))), Failure::Invalid);
+                draft.fails(RequestStep::post(path.clone(), None), Failure::Invalid);
             }
             self.expect_unchanged(&mut draft, state, 1);
             draft.done(cases);
@@ -410,7 +410,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
         state.make(&mut draft, self.facts, 1);
         let mut more = body;
         more.insert(unknown, json!(1));
-        let send = Send::post(path, Some(more.into()));
+        let send = RequestStep::post(path, Some(more.into()));
         match self.plan.unknown_fields() {
             UnknownFields::Ignore => draft.send(send),
             UnknownFields::Reject => draft.fails(send, Failure::Invalid),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::draft::Draft;
 use super::failure::Failure;
 use super::plan::{EntityFacts, FieldFacts, SuitePlan, id_of, whole_number};
-use super::{Aspect, Case, Send, values};
+use super::{Aspect, Case, RequestStep, values};
 use crate::ir::{Analytic, Measure, RecordRestriction, words};
 
 /// An analytic while its cases are written.
@@ -69,7 +69,7 @@ pub(super) fn without_parameter<'p, 'a>(
     let old = counting.facts.part(field)?;
     draft.cite_clauses(&["analytics", &counting.clause, "server.routes"]);
     let rows = counting.make(draft, RowVariation::default());
-    let (send, expected) = (Send::get(counting.path.clone()), counting.rows_taken(&rows, None));
+    let (send, expected) = (RequestStep::get(counting.path.clone()), counting.rows_taken(&rows, None));
     // One that no record has: nothing would be taken, were it still a parameter.
     draft.send(counting.answer(send.query(&old.json, &json!(999)), &expected));
     Some(())
@@ -90,7 +90,7 @@ pub(super) fn without_restriction<'p, 'a>(
         draft.cite_clauses(&[&link.clause, target.key, "operations"]);
     }
     let rows = with_old.make(draft, RowVariation { restricted: true, ..RowVariation::default() });
-    draft.send(counting.answer(Send::get(counting.path.clone()), &counting.rows_taken(&rows, None)));
+    draft.send(counting.answer(RequestStep::get(counting.path.clone()), &counting.rows_taken(&rows, None)));
     Some(())
 }
 
@@ -170,7 +170,7 @@ impl<'p, 'a> Counting<'p, 'a> {
                 self.ask(&mut draft, &rows, Some((by, &id_of(target, 2))));
                 self.ask(&mut draft, &rows, Some((by, &json!(999))));
             }
-            let send = Send::get(self.path.clone()).query(&by.json, &json!("many"));
+            let send = RequestStep::get(self.path.clone()).query(&by.json, &json!("many"));
             draft.fails_with(send, Failure::Invalid).done(cases);
         }
 
@@ -319,7 +319,7 @@ impl<'p, 'a> Counting<'p, 'a> {
 
     /// Asks for the analytic: its value over those records that are taken.
     fn ask(&self, draft: &mut Draft<'p, 'a>, rows: &[Row], by: Option<(&FieldFacts<'a>, &Value)>) {
-        let mut send = Send::get(self.path.clone());
+        let mut send = RequestStep::get(self.path.clone());
         if let Some((part, id)) = by {
             send = send.query(&part.json, id);
         }
@@ -339,7 +339,7 @@ impl<'p, 'a> Counting<'p, 'a> {
     }
 
     /// With the value over these rows as what is expected.
-    fn answer(&self, send: Send, taken: &[&Row]) -> Send {
+    fn answer(&self, send: RequestStep, taken: &[&Row]) -> RequestStep {
         match self.grouped {
             None => send.equal("/value", self.measure(taken)),
             Some(part) => {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::draft::Draft;
 use super::plan::{EntityFacts, FieldFacts, SuitePlan, whole_number};
-use super::{Aspect, Case, Send};
+use super::{Aspect, Case, RequestStep};
 use crate::ir::Computed;
 
 /// Cases of a computed field; none of another one.
@@ -44,7 +44,8 @@ pub(super) fn cases<'a>(
                 let others = [edge - 2.0 * step, edge + 2.0 * step].into_iter().filter(fits);
                 let other = others.into_iter().find(|other| (*other >= edge) != (number >= edge));
                 if let Some(other) = other {
-                    let patch = Send::patch_one(facts.record_path(n), &operand.json, whole_number(other));
+                    let patch =
+                        RequestStep::patch_one(facts.record_path(n), &operand.json, whole_number(other));
                     draft.send(patch.has_one(&part.json, json!(other >= edge)));
                 }
             }
@@ -80,14 +81,14 @@ pub(super) fn cases<'a>(
                     .collect();
                 facts.computed(computed, &kept)
             };
-            draft.send(Send::get(facts.record_path(1)).has_one(&part.json, value(1, 1)));
+            draft.send(RequestStep::get(facts.record_path(1)).has_one(&part.json, value(1, 1)));
             if left.mutable() && left.field.key != right.field.key {
-                let patch = Send::patch_one(facts.record_path(1), &left.json, left.value(2));
+                let patch = RequestStep::patch_one(facts.record_path(1), &left.json, left.value(2));
                 draft.send(patch.has_one(&part.json, value(2, 1)));
             }
             if right.mutable() {
                 let now = if left.mutable() { 2 } else { 1 };
-                let patch = Send::patch_one(facts.record_path(1), &right.json, right.value(2));
+                let patch = RequestStep::patch_one(facts.record_path(1), &right.json, right.value(2));
                 draft.send(patch.has_one(&part.json, value(now, 2)));
             }
             draft.done(cases);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::draft::Draft;
 use super::failure::Failure;
 use super::plan::{EntityFacts, SuitePlan};
-use super::{Aspect, Case, Method, Send, values};
+use super::{Aspect, Case, Method, RequestStep, values};
 use crate::ir::PaginationStyle;
 
 /// Cases of the conventions, on the entity whose records need the least.
@@ -24,7 +24,7 @@ fn reset<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
     let mut draft = Draft::new(plan, "conventions.reset".to_owned(), Aspect::Convention, title);
     draft.cite_clauses(&["server.reset", "records.id", "operations", facts.key]);
     draft.make(facts, 1).make(facts, 2);
-    draft.send(Send::new(Method::Post, "/reset".to_owned(), None, 204));
+    draft.send(RequestStep::new(Method::Post, "/reset".to_owned(), None, 204));
     draft.lists(facts, &[], &[]);
     // What the record refers to is gone too, and made again.
     let mut after = Draft::new(plan, String::new(), Aspect::Convention, String::new());
@@ -54,9 +54,12 @@ fn routes<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     draft.cite_clauses(&["server.routes"]);
     let prefix = &plan.schema.conventions.prefix;
     for path in [format!("{prefix}/nowhere"), format!("{prefix}/nowhere/1"), "/nowhere".to_owned()] {
-        draft.fails_with(Send::get(path), Failure::Missing);
+        draft.fails_with(RequestStep::get(path), Failure::Missing);
     }
-    draft.fails(Send::new(Method::Post, format!("{prefix}/nowhere"), Some(json!({})), 404), Failure::Missing);
+    draft.fails(
+        RequestStep::new(Method::Post, format!("{prefix}/nowhere"), Some(json!({})), 404),
+        Failure::Missing,
+    );
     draft.done(cases);
 
     if !prefix.is_empty() {
@@ -64,7 +67,7 @@ fn routes<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
         let mut draft = Draft::new(plan, "conventions.prefix".to_owned(), Aspect::Convention, title);
         draft.cite_clauses(&["server.routes", facts.key]);
         let bare = facts.path.strip_prefix(prefix.as_str()).unwrap_or(&facts.path);
-        draft.fails(Send::get(bare.to_owned()), Failure::Missing).done(cases);
+        draft.fails(RequestStep::get(bare.to_owned()), Failure::Missing).done(cases);
     }
 
     let title = "Query parameters that the specification does not name are ignored".to_owned();
@@ -84,12 +87,14 @@ fn errors<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     };
     let mut draft = draft_with("invalid", "an invalid body");
     draft.cite_clauses(&[facts.key, "bodies.object"]);
-    let send = Send::new(Method::Post, facts.path.clone(), Some(json!([])), 0).text(&message);
+    let send = RequestStep::new(Method::Post, facts.path.clone(), Some(json!([])), 0).text(&message);
     draft.fails_with(send, Failure::Invalid).done(cases);
 
     let mut draft = draft_with("not_found", "a record that does not exist");
     draft.cite_clauses(&[facts.key, "records.id"]);
-    draft.fails_with(Send::get(facts.missing_record_path()).text(&message), Failure::Missing).done(cases);
+    draft
+        .fails_with(RequestStep::get(facts.missing_record_path()).text(&message), Failure::Missing)
+        .done(cases);
 
     let unique = plan.entities.iter().find_map(|facts| {
         facts
@@ -129,8 +134,8 @@ fn order<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
     let title = "A record that does not exist is answered with 404 whatever the body says".to_owned();
     let mut draft = Draft::new(plan, "conventions.order.missing".to_owned(), Aspect::Convention, title);
     draft.cite_clauses(&["errors.order", "operations", facts.key]);
-    draft.fails_with(Send::put(facts.missing_record_path(), json!([])), Failure::Missing);
-    draft.fails(Send::patch(facts.missing_record_path(), json!([])), Failure::Missing).done(cases);
+    draft.fails_with(RequestStep::put(facts.missing_record_path(), json!([])), Failure::Missing);
+    draft.fails(RequestStep::patch(facts.missing_record_path(), json!([])), Failure::Missing).done(cases);
 
     let both = plan.entities.iter().find_map(|facts| {
         let taken = facts.parts.iter().find(|part| part.field.unique && part.value(1) != part.value(2))?;
@@ -163,7 +168,7 @@ fn pages<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
         draft.cite_clauses(&["lists.pages", "operations", facts.key]);
         draft
     };
-    let ask = |name: &str, value: Value| Send::get(facts.path.clone()).query(name, &value);
+    let ask = |name: &str, value: Value| RequestStep::get(facts.path.clone()).query(name, &value);
 
     let title = format!("`{size}` may be as much as the largest size and no more");
     let mut draft = draft_with("largest", Aspect::Page, title);
@@ -202,7 +207,7 @@ fn pages<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
             records.push(facts.record_values(&given));
         }
         let order = facts.sorted_numbers(facts.entity.default_sort.as_ref(), &records);
-        let send = Send::get(facts.path.clone());
+        let send = RequestStep::get(facts.path.clone());
         if let Some(page) = order.get(..pagination.default_size as usize) {
             draft.lists_as(facts, send, page, count as usize).done(cases);
         }

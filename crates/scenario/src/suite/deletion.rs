@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::draft::Draft;
 use super::failure::Failure;
 use super::plan::{EntityFacts, FieldFacts, SuitePlan};
-use super::{Aspect, Case, Method, Send};
+use super::{Aspect, Case, Method, RequestStep};
 use crate::ir::{Field, Kind, OnDelete};
 
 fn rule(field: &Field) -> Option<OnDelete> {
@@ -40,7 +40,7 @@ pub(super) fn cases<'a>(
             draft.make(target, 1).make(target, 2);
             draft.make_one(facts, 1, part, target.id(2)).make_one(facts, 2, part, target.id(1));
             draft.delete(target, 2);
-            draft.fails(Send::get(facts.record_path(1)), Failure::Missing);
+            draft.fails(RequestStep::get(facts.record_path(1)), Failure::Missing);
             draft.lists(facts, &[], &[2]);
             if facts.entity.soft_delete {
                 with_deleted(&mut draft, facts, &[(1, true), (2, false)]);
@@ -52,11 +52,14 @@ pub(super) fn cases<'a>(
             let title = format!("Deleting {} is a conflict as long as {} refers to it", target.a, facts.a);
             let mut draft = draft_with("restrict", title);
             draft.make(target, 1).make(target, 2).make_one(facts, 1, part, target.id(2));
-            draft.fails_with(Send::new(Method::Delete, target.record_path(2), None, 0), Failure::Conflict);
-            draft.send(Send::get(target.record_path(2)).equal("/id", target.id(2)));
+            draft.fails_with(
+                RequestStep::new(Method::Delete, target.record_path(2), None, 0),
+                Failure::Conflict,
+            );
+            draft.send(RequestStep::get(target.record_path(2)).equal("/id", target.id(2)));
             draft.expect_still(facts, 1, part, target.id(2));
             draft.delete(facts, 1).delete(target, 2);
-            draft.fails(Send::get(target.record_path(2)), Failure::Missing).done(cases);
+            draft.fails(RequestStep::get(target.record_path(2)), Failure::Missing).done(cases);
             refused_deletion(plan, facts, part, target, cases);
         }
         OnDelete::SetNull => {
@@ -92,7 +95,7 @@ fn refused_deletion<'a>(
     // Nothing refers to this one, whatever the others need.
     let number = draft.next(other.key);
     draft.make_one(other, number, link, target.id(2));
-    draft.fails_with(Send::new(Method::Delete, target.record_path(2), None, 0), Failure::Conflict);
+    draft.fails_with(RequestStep::new(Method::Delete, target.record_path(2), None, 0), Failure::Conflict);
     draft.expect_still(other, number, link, target.id(2)).done(cases);
 }
 
@@ -137,12 +140,12 @@ fn chains<'a>(
         match rule {
             OnDelete::Cascade => {
                 draft.delete(target, 2);
-                draft.fails(Send::get(far.record_path(1)), Failure::Missing);
+                draft.fails(RequestStep::get(far.record_path(1)), Failure::Missing);
             }
             OnDelete::Restrict => {
-                let send = Send::new(Method::Delete, target.record_path(2), None, 0);
+                let send = RequestStep::new(Method::Delete, target.record_path(2), None, 0);
                 draft.fails(send, Failure::Conflict);
-                draft.send(Send::get(target.record_path(2)).equal("/id", target.id(2)));
+                draft.send(RequestStep::get(target.record_path(2)).equal("/id", target.id(2)));
                 draft.expect_still(facts, 2, part, target.id(2));
             }
             OnDelete::SetNull => {
@@ -168,7 +171,7 @@ pub(super) fn with_deleted<'a>(draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a
             row
         })
         .collect();
-    let send = Send::get(facts.path.clone())
+    let send = RequestStep::get(facts.path.clone())
         .query(&plan.include_deleted, &json!(true))
         .rows(plan.items(), rows)
         .equal(plan.total(), json!(records.len()));
@@ -192,8 +195,8 @@ pub(super) fn soft_delete<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cas
     );
     let mut draft = new_draft("soft_delete", title);
     draft.make(facts, 1).make(facts, 2).delete(facts, 1);
-    draft.fails(Send::patch(facts.record_path(1), json!({})), Failure::Missing);
-    draft.fails(Send::put(facts.record_path(1), facts.body(1).into()), Failure::Missing);
+    draft.fails(RequestStep::patch(facts.record_path(1), json!({})), Failure::Missing);
+    draft.fails(RequestStep::put(facts.record_path(1), facts.body(1).into()), Failure::Missing);
     draft.lists(facts, &[], &[2]);
     draft.lists(facts, &[(&plan.include_deleted, json!(false))], &[2]);
     with_deleted(&mut draft, facts, &[(1, true), (2, false)]);
@@ -208,8 +211,8 @@ pub(super) fn soft_delete<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cas
         draft.cite_clauses(&[child.key, &part.clause]);
         let path = format!("{}/{}", facts.record_path(2), plan.schema.path_name(&child.entity.plural));
         draft.make(facts, 1).make(facts, 2).delete(facts, 2);
-        draft.fails(Send::get(path.clone()), Failure::Missing);
+        draft.fails(RequestStep::get(path.clone()), Failure::Missing);
         let body = child.body_without(1, part);
-        draft.fails(Send::new(Method::Post, path, Some(body), 0), Failure::Missing).done(cases);
+        draft.fails(RequestStep::new(Method::Post, path, Some(body), 0), Failure::Missing).done(cases);
     }
 }

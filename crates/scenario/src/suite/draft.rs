@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::failure::Failure;
 use super::plan::{BODIES, EntityFacts, FieldFacts, SuitePlan};
-use super::{Aspect, Assertion, Case, Make, Mark, Method, Send, Step};
+use super::{Aspect, Assertion, Case, Mark, Method, RecordStep, RequestStep, Step};
 
 /// A case that is being written.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl<'p, 'a> Draft<'p, 'a> {
         if let Some(made) = self.plan.made_entity(facts.key) {
             self.made.push((made.key, n));
         }
-        self.case.steps.push(Step::Make(Make {
+        self.case.steps.push(Step::Record(RecordStep {
             make: facts.key.to_owned(),
             nth: 1 + (n - 1) % BODIES,
             keep: format!("{}_{n}", facts.key),
@@ -161,35 +161,40 @@ impl<'p, 'a> Draft<'p, 'a> {
     }
 
     /// Sends a request, after making what its body refers to.
-    pub(super) fn send(&mut self, send: Send) -> &mut Self {
+    pub(super) fn send(&mut self, send: RequestStep) -> &mut Self {
         if let Some(Value::Object(body)) = &send.body {
             self.needs_all(body);
         }
-        self.case.steps.push(Step::Send(send));
+        self.case.steps.push(Step::Request(send));
         self
     }
 
     /// Sends a create.
-    pub(super) fn create(&mut self, facts: &EntityFacts<'a>, body: Value) -> Send {
-        Send::new(Method::Post, facts.path.clone(), Some(body), self.plan.created_status())
+    pub(super) fn create(&mut self, facts: &EntityFacts<'a>, body: Value) -> RequestStep {
+        RequestStep::new(Method::Post, facts.path.clone(), Some(body), self.plan.created_status())
     }
 
     /// Sends a delete.
     pub(super) fn delete(&mut self, facts: &EntityFacts<'a>, n: u32) -> &mut Self {
         let status = self.plan.deleted();
-        self.case.steps.push(Step::Send(Send::new(Method::Delete, facts.record_path(n), None, status)));
+        self.case.steps.push(Step::Request(RequestStep::new(
+            Method::Delete,
+            facts.record_path(n),
+            None,
+            status,
+        )));
         self
     }
 
     /// Sends a request that fails; only its status is checked.
-    pub(super) fn fails(&mut self, send: Send, failure: Failure) -> &mut Self {
+    pub(super) fn fails(&mut self, send: RequestStep, failure: Failure) -> &mut Self {
         let status = self.plan.status(failure);
         self.cite_clauses(&["errors.status"]);
-        self.send(Send { status, ..send })
+        self.send(RequestStep { status, ..send })
     }
 
     /// Sends a request that fails; its status and code are checked.
-    pub(super) fn fails_with(&mut self, send: Send, failure: Failure) -> &mut Self {
+    pub(super) fn fails_with(&mut self, send: RequestStep, failure: Failure) -> &mut Self {
         let (pointer, code) = self.plan.code(failure);
         self.cite_clauses(&["errors.body"]);
         let send = send.equal(pointer, Value::String(code.to_owned()));
@@ -204,7 +209,7 @@ impl<'p, 'a> Draft<'p, 'a> {
         part: &FieldFacts<'a>,
         value: Value,
     ) -> &mut Self {
-        self.send(Send::get(facts.record_path(n)).has_one(&part.json, value))
+        self.send(RequestStep::get(facts.record_path(n)).has_one(&part.json, value))
     }
 
     /// Looks at a list: these records, in this order, and as many in total.
@@ -214,7 +219,7 @@ impl<'p, 'a> Draft<'p, 'a> {
         query: &[(&str, Value)],
         records: &[u32],
     ) -> &mut Self {
-        let mut send = Send::get(facts.path.clone());
+        let mut send = RequestStep::get(facts.path.clone());
         for (name, value) in query {
             send = send.query(name, value);
         }
@@ -225,7 +230,7 @@ impl<'p, 'a> Draft<'p, 'a> {
     pub(super) fn lists_as(
         &mut self,
         facts: &EntityFacts<'a>,
-        send: Send,
+        send: RequestStep,
         records: &[u32],
         total: usize,
     ) -> &mut Self {
@@ -243,7 +248,7 @@ impl<'p, 'a> Draft<'p, 'a> {
 
     /// The case, unless it does nothing.
     pub(super) fn done(&mut self, cases: &mut Vec<Case>) {
-        if self.case.steps.iter().any(|step| matches!(step, Step::Send(_))) {
+        if self.case.steps.iter().any(|step| matches!(step, Step::Request(_))) {
             let case = Case {
                 id: std::mem::take(&mut self.case.id),
                 title: std::mem::take(&mut self.case.title),
@@ -257,7 +262,7 @@ impl<'p, 'a> Draft<'p, 'a> {
     }
 }
 
-impl Send {
+impl RequestStep {
     /// A request.
     pub(super) fn new(method: Method, path: String, body: Option<Value>, status: u16) -> Self {
         Self { method, path, query: Vec::new(), body, status, expect: Vec::new(), keep: None }

@@ -6,7 +6,7 @@ use super::draft::Draft;
 use super::failure::Failure;
 use super::plan::{EntityFacts, FieldFacts, SuitePlan};
 use super::values;
-use super::{Aspect, Case, Send};
+use super::{Aspect, Case, RequestStep};
 use crate::ir::Kind;
 
 /// Cases of what a field takes.
@@ -47,14 +47,16 @@ fn add_null_case<'a>(
         draft.send(send);
         if part.mutable() {
             draft.make_one(facts, 2, part, part.value(2));
-            draft.send(Send::patch_one(facts.record_path(2), name, Value::Null).has_one(name, Value::Null));
+            draft.send(
+                RequestStep::patch_one(facts.record_path(2), name, Value::Null).has_one(name, Value::Null),
+            );
         }
     } else {
         let send = draft.create(facts, facts.body_with(1, part, Value::Null));
         draft.fails(send, Failure::Invalid);
         if part.mutable() {
             draft.make_one(facts, 1, part, part.value(1));
-            draft.fails(Send::patch_one(facts.record_path(1), name, Value::Null), Failure::Invalid);
+            draft.fails(RequestStep::patch_one(facts.record_path(1), name, Value::Null), Failure::Invalid);
             draft.expect_still(facts, 1, part, part.value(1));
         }
     }
@@ -74,7 +76,7 @@ pub(super) fn refused<'a>(
             draft.fails(send, Failure::Invalid);
         } else {
             draft.needs(Some(facts.key), 1);
-            draft.fails(Send::patch_one(facts.record_path(1), &part.json, value), Failure::Invalid);
+            draft.fails(RequestStep::patch_one(facts.record_path(1), &part.json, value), Failure::Invalid);
         }
     }
 }
@@ -159,7 +161,7 @@ fn words<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, part: &FieldFacts<'a
                 .keep_record(facts.key, n);
             draft.send(send);
         } else {
-            let send = Send::patch_one(facts.record_path(1), &part.json, json!(value));
+            let send = RequestStep::patch_one(facts.record_path(1), &part.json, json!(value));
             draft.send(send.has_one(&part.json, json!(value)));
         }
     }

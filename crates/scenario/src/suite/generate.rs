@@ -1,7 +1,7 @@
 //! From schema to suite.
 
+use super::dependencies::{BlockTopic, Blocks, PreviousBlocks, ReadDepth};
 use super::plan::{BODIES, SuitePlan};
-use super::reads::{BlockTopic, Blocks, PreviousBlocks, ReadDepth};
 use super::shorthand::ChangedBuilders;
 use super::{Builder, Case, Method, Reset, SUITE_VERSION, Suite, marks};
 use super::{
@@ -13,7 +13,7 @@ use crate::ir::Schema;
 /// The suite of a schema. `before` is the suite of the turn before (none at turn 1), for the marks.
 pub fn suite(seed: Seed, schema: &Schema, before: Option<&Suite>) -> Suite {
     let plan = SuitePlan::new(seed, schema);
-    let mut made = Making::new(&plan, None);
+    let mut made = SuiteDraft::new(&plan, None);
     made.make_all();
     let mut suite = made.suite(seed);
     if let Some(before) = before {
@@ -42,16 +42,16 @@ pub(crate) struct NextSuite {
 pub(crate) fn next_suite(seed: Seed, schema: &Schema, before: Option<PreviousTurn<'_>>) -> NextSuite {
     let plan = SuitePlan::new(seed, schema);
     let Some(mut before) = before else {
-        let mut made = Making::new(&plan, None);
+        let mut made = SuiteDraft::new(&plan, None);
         made.make_all();
         let suite = made.suite(seed);
         return NextSuite { equals: vec![None; suite.cases.len()], suite, blocks: made.blocks };
     };
     let old = PreviousBlocks::new(before.blocks, before.schema, schema);
-    let mut made = Making::new(&plan, Some((old, &mut before.suite)));
+    let mut made = SuiteDraft::new(&plan, Some((old, &mut before.suite)));
     made.make_all();
     let mut suite = made.suite(seed);
-    let Making { known, blocks, .. } = made;
+    let SuiteDraft { known, blocks, .. } = made;
     let mut equals = marks::mark(&mut suite, &before.suite, &known);
     let touched = ChangedBuilders::new(&suite.builders, &before.suite.builders);
     for (equal, case) in equals.iter_mut().zip(&suite.cases) {
@@ -61,7 +61,7 @@ pub(crate) fn next_suite(seed: Seed, schema: &Schema, before: Option<PreviousTur
 }
 
 /// Cases while they are made, block by block.
-struct Making<'p, 'a, 'o> {
+struct SuiteDraft<'p, 'a, 'o> {
     plan: &'p SuitePlan<'a>,
     old: Option<(PreviousBlocks<'o>, &'o mut Suite)>,
     cases: Vec<Case>,
@@ -70,7 +70,7 @@ struct Making<'p, 'a, 'o> {
     known: Vec<Option<usize>>,
 }
 
-impl<'p, 'a, 'o> Making<'p, 'a, 'o> {
+impl<'p, 'a, 'o> SuiteDraft<'p, 'a, 'o> {
     fn new(plan: &'p SuitePlan<'a>, old: Option<(PreviousBlocks<'o>, &'o mut Suite)>) -> Self {
         let room = old.as_ref().map_or(256, |(_, suite)| suite.cases.len() + 64);
         let (cases, known) = (Vec::with_capacity(room), Vec::with_capacity(room));
@@ -100,11 +100,11 @@ impl<'p, 'a, 'o> Making<'p, 'a, 'o> {
             return;
         }
         if !entity.is_empty() {
-            self.plan.reads.note(entity, depth);
+            self.plan.dependencies.note(entity, depth);
         }
         make(self.plan, &mut self.cases);
         self.known.resize(self.cases.len(), None);
-        self.blocks.add((about, entity, part), &self.plan.reads, begin..self.cases.len());
+        self.blocks.add((about, entity, part), &self.plan.dependencies, begin..self.cases.len());
     }
 
     fn make_all(&mut self) {

@@ -6,7 +6,7 @@ use super::draft::Draft;
 use super::failure::Failure;
 use super::plan::{EntityFacts, FieldFacts, SuitePlan, compare};
 use super::records::cite_order;
-use super::{Aspect, Case, Send, values};
+use super::{Aspect, Case, RequestStep, values};
 use crate::ir::{Filter, FilterOp, Kind, Sort};
 
 /// Cases of an entity's list.
@@ -147,7 +147,8 @@ fn one_filter<'a>(
     // A filter with a page: the total counts all that match.
     if first && let Some(first_number) = numbers.get(..1) {
         draft.cite_clauses(&["lists.pages"]);
-        let send = Send::get(facts.path.clone()).query(param, &wanted).query(&plan.page().1, &json!(1));
+        let send =
+            RequestStep::get(facts.path.clone()).query(param, &wanted).query(&plan.page().1, &json!(1));
         draft.lists_as(facts, send, first_number, numbers.len());
     }
     draft.lists(facts, &[(param, wanted)], &numbers);
@@ -183,7 +184,7 @@ fn add_unreadable_value<'a>(
         "lists.filters",
         &format!("{}.filter.{}.{}", facts.key, filter.field, filter.op.key()),
     ]);
-    draft.fails_with(Send::get(facts.path.clone()).query(param, &json!(bad)), Failure::Invalid);
+    draft.fails_with(RequestStep::get(facts.path.clone()).query(param, &json!(bad)), Failure::Invalid);
 }
 
 /// Two filters together.
@@ -292,9 +293,12 @@ fn add_unknown_orders<'a>(draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>) {
         .parts
         .iter()
         .find(|part| part.field.is_writable() && !facts.entity.sorts.contains(&part.field.key));
-    draft.fails_with(Send::get(facts.path.clone()).query("sort", &json!("unheard_of")), Failure::Invalid);
+    draft.fails_with(
+        RequestStep::get(facts.path.clone()).query("sort", &json!("unheard_of")),
+        Failure::Invalid,
+    );
     if let Some(part) = unsorted {
-        draft.fails(Send::get(facts.path.clone()).query("sort", &json!(part.json)), Failure::Invalid);
+        draft.fails(RequestStep::get(facts.path.clone()).query("sort", &json!(part.json)), Failure::Invalid);
     }
 }
 
@@ -312,7 +316,7 @@ fn pages<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
         crate::ir::PaginationStyle::Offset => 1,
     };
     let page = |position: u32, length: u32| {
-        Send::get(facts.path.clone()).query(page_param, &json!(position)).query(size, &json!(length))
+        RequestStep::get(facts.path.clone()).query(page_param, &json!(position)).query(size, &json!(length))
     };
     // With `page` the second page begins after two records, with `offset` the second record is the first one shown.
     let from = if second == 2 { 2 } else { 1 };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::{Assertion, Builder, Case, Make, Mark, Send, Step, Suite};
+use super::{Assertion, Builder, Case, Mark, RecordStep, RequestStep, Step, Suite};
 
 /// Marks the cases of a suite. Two cases are the same if they demand the same: their steps are equal, and so are the
 /// builders that they use, as far as they use them. Titles and clauses do not count.
@@ -62,15 +62,15 @@ fn same_words(now: &Case, previous: &Case) -> bool {
 fn same_steps(now: &[Step], previous: &[Step]) -> bool {
     now.len() == previous.len()
         && now.iter().zip(previous).all(|steps| match steps {
-            (Step::Make(now), Step::Make(previous)) => {
-                let Make { make, nth, keep, with } = now;
+            (Step::Record(now), Step::Record(previous)) => {
+                let RecordStep { make, nth, keep, with } = now;
                 *make == previous.make
                     && *nth == previous.nth
                     && *keep == previous.keep
                     && same_map(with, &previous.with)
             }
-            (Step::Send(now), Step::Send(previous)) => {
-                let Send { method, path, query, body, status, expect, keep } = now;
+            (Step::Request(now), Step::Request(previous)) => {
+                let RequestStep { method, path, query, body, status, expect, keep } = now;
                 *method == previous.method
                     && *status == previous.status
                     && *path == previous.path
@@ -151,8 +151,8 @@ impl<'s> BodyChanges<'s> {
     fn are_same(&self, case: &Case) -> bool {
         self.builders.is_empty()
             || case.steps.iter().all(|step| match step {
-                Step::Send(_) => true,
-                Step::Make(make) => match self.builders.iter().find(|(entity, _)| *entity == make.make) {
+                Step::Request(_) => true,
+                Step::Record(make) => match self.builders.iter().find(|(entity, _)| *entity == make.make) {
                     None => true,
                     Some((_, None)) => false,
                     Some((_, Some(bodies))) => bodies.get((make.nth - 1) as usize) == Some(&false),

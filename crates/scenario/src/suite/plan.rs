@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::dependencies::{Convention, Dependencies, ReadDepth};
 use super::failure::Failure;
-use super::reads::{Convention, ReadDepth, Reads};
 use super::values;
 use crate::Seed;
 use crate::ir::{Computed, Entity, Field, Kind, Pagination, Schema, Sort, UnknownFields, words};
@@ -26,7 +26,7 @@ pub(super) struct SuitePlan<'a> {
     /// The parameter that takes deleted records in.
     pub(super) include_deleted: String,
     /// What is read of other entities.
-    pub(super) reads: Reads,
+    pub(super) dependencies: Dependencies,
 }
 
 /// An entity.
@@ -95,48 +95,48 @@ impl<'a> SuitePlan<'a> {
             code: schema.conventions.error.code_pointer(),
             page: (schema.json_name(page_param), schema.json_name(size)),
             include_deleted: schema.json_name("include_deleted"),
-            reads: Reads::default(),
+            dependencies: Dependencies::default(),
         }
     }
 
     /// JSON pointer to the list of records.
     pub(super) fn items(&self) -> &str {
-        self.reads.convention(Convention::List);
+        self.dependencies.convention(Convention::List);
         &self.items
     }
 
     /// JSON pointer to their number.
     pub(super) fn total(&self) -> &str {
-        self.reads.convention(Convention::List);
+        self.dependencies.convention(Convention::List);
         &self.total
     }
 
     /// The parameters of pages: which, how many.
     pub(super) fn page(&self) -> &(String, String) {
-        self.reads.convention(Convention::Pages);
+        self.dependencies.convention(Convention::Pages);
         &self.page
     }
 
     /// How pages are counted.
     pub(super) fn pagination(&self) -> &'a Pagination {
-        self.reads.convention(Convention::Pages);
+        self.dependencies.convention(Convention::Pages);
         &self.schema.conventions.pagination
     }
 
     pub(super) fn unknown_fields(&self) -> UnknownFields {
-        self.reads.convention(Convention::UnknownFields);
+        self.dependencies.convention(Convention::UnknownFields);
         self.schema.conventions.unknown_fields
     }
 
     /// The status of a create.
     pub(super) fn created_status(&self) -> u16 {
-        self.reads.convention(Convention::Created);
+        self.dependencies.convention(Convention::Created);
         self.schema.conventions.status.created
     }
 
     /// The status of a delete.
     pub(super) fn deleted(&self) -> u16 {
-        self.reads.convention(Convention::Deleted);
+        self.dependencies.convention(Convention::Deleted);
         self.schema.conventions.status.deleted
     }
 
@@ -149,7 +149,7 @@ impl<'a> SuitePlan<'a> {
             Failure::Conflict => (Convention::Conflict, status.conflict),
             Failure::Refused => (Convention::Refused, status.refused),
         };
-        self.reads.convention(part);
+        self.dependencies.convention(part);
         status
     }
 
@@ -162,13 +162,13 @@ impl<'a> SuitePlan<'a> {
             Failure::Conflict => (Convention::ConflictCode, &codes.conflict),
             Failure::Refused => (Convention::RefusedCode, &codes.refused),
         };
-        self.reads.convention(Convention::ErrorShape);
-        self.reads.convention(part);
+        self.dependencies.convention(Convention::ErrorShape);
+        self.dependencies.convention(part);
         (&self.code, code)
     }
 
     fn read(&self, key: &str, depth: ReadDepth) -> Option<&EntityFacts<'a>> {
-        self.reads.note(key, depth);
+        self.dependencies.note(key, depth);
         self.entities.iter().find(|facts| facts.key == key)
     }
 
@@ -194,11 +194,11 @@ impl<'a> SuitePlan<'a> {
 
     /// The references to an entity. Of the entities that have them only the base is read, and the reference itself.
     pub(super) fn links(&self, key: &str) -> impl Iterator<Item = (&EntityFacts<'a>, &FieldFacts<'a>)> {
-        self.reads.note(key, ReadDepth::Links);
+        self.dependencies.note(key, ReadDepth::Links);
         self.entities.iter().flat_map(move |facts| {
             let links = facts.parts.iter().filter(move |part| part.field.target() == Some(key));
             links.map(move |part| {
-                self.reads.note(facts.key, ReadDepth::Base);
+                self.dependencies.note(facts.key, ReadDepth::Base);
                 (facts, part)
             })
         })

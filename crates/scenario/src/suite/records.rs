@@ -6,7 +6,7 @@ use super::draft::{Draft, object};
 use super::failure::Failure;
 use super::plan::{BodyValues, EntityFacts, FieldFacts, SuitePlan};
 use super::values;
-use super::{Aspect, Case, Method, Send};
+use super::{Aspect, Case, Method, RequestStep};
 use crate::ir::UnknownFields;
 
 /// Cases of creating, reading, replacing, updating and deleting records of an entity.
@@ -36,7 +36,7 @@ fn create<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     let send = draft.create(facts, facts.body_of(&given).into()).keep_record(facts.key, 1);
     draft.send(send);
     draft
-        .send(Send::get(facts.record_path(1)).equal("", whole_record_of(plan, facts, &given, 1)))
+        .send(RequestStep::get(facts.record_path(1)).equal("", whole_record_of(plan, facts, &given, 1)))
         .done(cases);
 
     let mut low = facts.required_values(1);
@@ -58,15 +58,15 @@ fn create<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     if any {
         for given in [low, high] {
             let body = facts.body_of(&given);
-            let send = draft.create(facts, body.clone().into()).has(only_said(facts, &body));
+            let send = draft.create(facts, body.clone().into()).has(boundary_values(facts, &body));
             draft.send(send);
         }
         draft.done(cases);
     }
 }
 
-/// Of a body, what is not a capture and not of a required field with rules: what the case is about.
-fn only_said(facts: &EntityFacts<'_>, body: &Map<String, Value>) -> Map<String, Value> {
+/// The values of a body at a bound that no clause states: what the case is about.
+fn boundary_values(facts: &EntityFacts<'_>, body: &Map<String, Value>) -> Map<String, Value> {
     facts
         .parts
         .iter()
@@ -91,17 +91,17 @@ fn read<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>
     let title = format!("Whatever is asked of {a} that does not exist is answered with 404");
     let mut draft = Draft::from_facts(plan, facts, "missing", Aspect::Route, title);
     draft.cite_clauses(&["records.id"]);
-    draft.fails_with(Send::get(facts.missing_record_path()), Failure::Missing);
-    draft.fails_with(Send::get(format!("{}/abc", facts.path)), Failure::Missing);
-    draft.fails(Send::put(facts.missing_record_path(), facts.body(1).into()), Failure::Missing);
-    draft.fails(Send::patch(facts.missing_record_path(), json!({})), Failure::Missing);
-    draft.fails(Send::new(Method::Delete, facts.missing_record_path(), None, 404), Failure::Missing);
+    draft.fails_with(RequestStep::get(facts.missing_record_path()), Failure::Missing);
+    draft.fails_with(RequestStep::get(format!("{}/abc", facts.path)), Failure::Missing);
+    draft.fails(RequestStep::put(facts.missing_record_path(), facts.body(1).into()), Failure::Missing);
+    draft.fails(RequestStep::patch(facts.missing_record_path(), json!({})), Failure::Missing);
+    draft.fails(RequestStep::new(Method::Delete, facts.missing_record_path(), None, 404), Failure::Missing);
     for action in &facts.entity.actions {
         let clause = format!("{}.{}", facts.key, action.key);
         draft.cite_clauses(&["actions", "errors.order", &clause]);
         let path = format!("{}/{}", facts.missing_record_path(), plan.schema.path_name(&action.name));
         let body = (!action.params.is_empty()).then(|| json!({}));
-        draft.fails(Send::post(path, body), Failure::Missing);
+        draft.fails(RequestStep::post(path, body), Failure::Missing);
     }
     draft.done(cases);
 
@@ -117,12 +117,12 @@ fn read<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>
     let ids = order.iter().map(|&n| facts.id(n)).collect();
     let first = order.first().map_or_else(Map::new, |&n| facts.body(n));
     let mut send =
-        Send::get(facts.path.clone()).column(plan.items(), "id", ids).equal(plan.total(), json!(3));
+        RequestStep::get(facts.path.clone()).column(plan.items(), "id", ids).equal(plan.total(), json!(3));
     send.expect.push(super::Assertion::Has { at: format!("{}/0", plan.items()), value: first });
     draft.send(send);
     let mut shown = facts.body(2);
     shown.insert("id".to_owned(), facts.id(2));
-    draft.send(Send::get(facts.record_path(2)).has(shown)).done(cases);
+    draft.send(RequestStep::get(facts.record_path(2)).has(shown)).done(cases);
 }
 
 fn cite_required<'a>(draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>) {
@@ -148,8 +148,9 @@ fn replace<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Ca
     draft.make(facts, 1).cite_all(facts).cite_clauses(&["bodies.replace"]);
     let given = changed_record(facts);
     let whole_record = whole_record_of(plan, facts, &given, 1);
-    draft.send(Send::put(facts.record_path(1), facts.body_of(&given).into()).equal("/id", facts.id(1)));
-    draft.send(Send::get(facts.record_path(1)).equal("", whole_record));
+    draft
+        .send(RequestStep::put(facts.record_path(1), facts.body_of(&given).into()).equal("/id", facts.id(1)));
+    draft.send(RequestStep::get(facts.record_path(1)).equal("", whole_record));
     let reset: Map<String, Value> = facts
         .parts
         .iter()
@@ -158,7 +159,7 @@ fn replace<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Ca
         .collect();
     if !reset.is_empty() {
         draft.cite_clauses(&["bodies.absent"]);
-        draft.send(Send::put(facts.record_path(1), facts.body(1).into()).has(reset));
+        draft.send(RequestStep::put(facts.record_path(1), facts.body(1).into()).has(reset));
     }
     draft.done(cases);
 
@@ -178,7 +179,10 @@ fn replace<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Ca
                     *value = None;
                 }
             }
-            draft.fails(Send::put(facts.record_path(1), facts.body_of(&given).into()), Failure::Invalid);
+            draft.fails(
+                RequestStep::put(facts.record_path(1), facts.body_of(&given).into()),
+                Failure::Invalid,
+            );
         }
         let unchanged = required.get(1).unwrap_or(first);
         draft.cite_clauses(&[&unchanged.clause]);
@@ -221,13 +225,13 @@ fn update<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
             .filter(|(part, _)| !part.field.required)
             .filter_map(|(part, value)| Some((part.json.clone(), value.clone()?)));
         draft.make_with(facts, 1, with.collect());
-        draft.send(Send::patch(facts.record_path(1), json!({})));
+        draft.send(RequestStep::patch(facts.record_path(1), json!({})));
         if let Some(&(index, part)) = changeable
             && let Some(other) = part.other_value(&[&part.value(1)])
         {
             given[index] = Some(other.clone());
             draft.send(
-                Send::patch_one(facts.record_path(1), &part.json, other)
+                RequestStep::patch_one(facts.record_path(1), &part.json, other)
                     .equal("", whole_record_of(plan, facts, &given, 1)),
             );
         }
@@ -243,8 +247,8 @@ fn update<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
             }
         }
         if !values.is_empty() {
-            draft.send(Send::patch(facts.record_path(1), values.clone().into()));
-            draft.send(Send::get(facts.record_path(1)).has(values));
+            draft.send(RequestStep::patch(facts.record_path(1), values.clone().into()));
+            draft.send(RequestStep::get(facts.record_path(1)).has(values));
         }
         draft.done(cases);
     }
@@ -255,7 +259,7 @@ fn update<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
         draft.cite_clauses(&["bodies.update"]);
         cite_required(&mut draft, facts);
         draft.make(facts, 1);
-        draft.send(Send::patch(facts.record_path(1), json!({})).has(facts.body(1))).done(cases);
+        draft.send(RequestStep::patch(facts.record_path(1), json!({})).has(facts.body(1))).done(cases);
     }
 
     if let Some((&(_, bad), &(_, good))) =
@@ -273,7 +277,7 @@ fn update<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
             for order in [[(good, &other), (bad, &wrong)], [(bad, &wrong), (good, &other)]] {
                 let body: Map<String, Value> =
                     order.iter().map(|(part, value)| (part.json.clone(), (*value).clone())).collect();
-                draft.fails(Send::patch(facts.record_path(1), body.into()), Failure::Invalid);
+                draft.fails(RequestStep::patch(facts.record_path(1), body.into()), Failure::Invalid);
             }
             draft.expect_still(facts, 1, good, now(good)).done(cases);
         }
@@ -291,7 +295,7 @@ fn delete<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     );
     draft.make(facts, 1).make(facts, 2);
     let status = plan.deleted();
-    let mut send = Send::new(Method::Delete, facts.record_path(2), None, status);
+    let mut send = RequestStep::new(Method::Delete, facts.record_path(2), None, status);
     if status == 200 {
         send = send.equal("/id", facts.id(2));
         if facts.entity.soft_delete {
@@ -301,13 +305,13 @@ fn delete<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
         }
     }
     draft.send(send);
-    draft.fails(Send::get(facts.record_path(2)), Failure::Missing);
-    draft.fails(Send::new(Method::Delete, facts.record_path(2), None, 404), Failure::Missing);
+    draft.fails(RequestStep::get(facts.record_path(2)), Failure::Missing);
+    draft.fails(RequestStep::new(Method::Delete, facts.record_path(2), None, 404), Failure::Missing);
     draft.lists(facts, &[], &[1]);
     // Its id is not used again, even though it was the last one.
     draft.cite_clauses(&["records.id"]);
     draft.make(facts, 3);
-    draft.fails(Send::get(facts.record_path(2)), Failure::Missing).done(cases);
+    draft.fails(RequestStep::get(facts.record_path(2)), Failure::Missing).done(cases);
 }
 
 fn bodies<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
@@ -317,11 +321,11 @@ fn bodies<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     draft.cite_clauses(&["bodies.object"]);
     draft.make(facts, 1);
     for body in [Some(json!([])), Some(json!("text")), None] {
-        draft.fails_with(Send::new(Method::Post, facts.path.clone(), body, 0), Failure::Invalid);
+        draft.fails_with(RequestStep::new(Method::Post, facts.path.clone(), body, 0), Failure::Invalid);
     }
-    draft.fails(Send::put(facts.record_path(1), json!([])), Failure::Invalid);
-    draft.fails(Send::patch(facts.record_path(1), json!([])), Failure::Invalid);
-    draft.fails(Send::new(Method::Patch, facts.record_path(1), None, 0), Failure::Invalid);
+    draft.fails(RequestStep::put(facts.record_path(1), json!([])), Failure::Invalid);
+    draft.fails(RequestStep::patch(facts.record_path(1), json!([])), Failure::Invalid);
+    draft.fails(RequestStep::new(Method::Patch, facts.record_path(1), None, 0), Failure::Invalid);
     draft.lists(facts, &[], &[1]).done(cases);
 
     let others = match plan.unknown_fields() {
@@ -351,9 +355,9 @@ fn bodies<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     body.extend(extra.clone());
     let send = draft.create(facts, body.into()).has(computed.clone()).keep_record(facts.key, 1);
     draft.send(send);
-    draft.fails(Send::get(format!("{}/77", facts.path)), Failure::Missing);
+    draft.fails(RequestStep::get(format!("{}/77", facts.path)), Failure::Missing);
     computed.insert("id".to_owned(), facts.id(1));
-    draft.send(Send::patch(facts.record_path(1), extra.into()).has(computed));
+    draft.send(RequestStep::patch(facts.record_path(1), extra.into()).has(computed));
 
     let unknown = plan.schema.json_name("unheard_of");
     match plan.unknown_fields() {
@@ -363,14 +367,17 @@ fn bodies<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
             let pointer = format!("/{unknown}");
             let send = draft.create(facts, body.into()).absent(&pointer);
             draft.send(send);
-            draft.send(Send::patch(facts.record_path(1), object(&unknown, json!(1))).absent(&pointer));
+            draft.send(RequestStep::patch(facts.record_path(1), object(&unknown, json!(1))).absent(&pointer));
         }
         UnknownFields::Reject => {
             let mut body = facts.body(2);
             body.insert(unknown.clone(), json!(1));
             let send = draft.create(facts, body.into());
             draft.fails_with(send, Failure::Invalid);
-            draft.fails(Send::patch(facts.record_path(1), object(&unknown, json!(1))), Failure::Invalid);
+            draft.fails(
+                RequestStep::patch(facts.record_path(1), object(&unknown, json!(1))),
+                Failure::Invalid,
+            );
         }
     }
     draft.cite_clauses(&["bodies.unknown"]).done(cases);

@@ -6,7 +6,7 @@ use super::draft::Draft;
 use super::failure::Failure;
 use super::plan::{EntityFacts, FieldFacts, SuitePlan};
 use super::records::cite_order;
-use super::{Aspect, Case, Method, Send};
+use super::{Aspect, Case, Method, RequestStep};
 use crate::ir::Kind;
 
 /// Cases of a reference field; none of another field.
@@ -27,7 +27,7 @@ pub(super) fn cases<'a>(
     let send = draft.create(facts, facts.body_with(1, part, deleted.clone()));
     draft.fails(send, Failure::Invalid);
     if part.mutable() {
-        draft.fails(Send::patch_one(facts.record_path(1), name, deleted), Failure::Invalid);
+        draft.fails(RequestStep::patch_one(facts.record_path(1), name, deleted), Failure::Invalid);
     }
     draft.done(cases);
 
@@ -63,29 +63,32 @@ fn nested<'a>(
     let of_second: Vec<u32> = order.into_iter().filter(|&n| n != 2).collect();
     cite_order(&mut list, facts);
     list.cite_clauses(&["lists.pages"]);
-    list.lists_as(facts, Send::get(path(2)), &of_second, 2);
-    let first_page = Send::get(path(2)).query(&plan.page().1, &json!(1));
+    list.lists_as(facts, RequestStep::get(path(2)), &of_second, 2);
+    let first_page = RequestStep::get(path(2)).query(&plan.page().1, &json!(1));
     list.lists_as(facts, first_page, &of_second[..1], 2);
     list.cite_clauses(&["records.id"]);
     let nowhere = format!("{}/{segment}", target.missing_record_path());
-    list.fails_with(Send::get(nowhere.clone()), Failure::Missing).done(cases);
+    list.fails_with(RequestStep::get(nowhere.clone()), Failure::Missing).done(cases);
 
     let title = format!("{} created under {} refers to it, whatever its body says", facts.a, target.a);
     let mut create = draft("nested.create", title);
     create.make(target, 1).make(target, 2);
     let status = plan.created_status();
-    let send = Send::new(Method::Post, path(2), Some(facts.body_without(1, part)), status);
+    let send = RequestStep::new(Method::Post, path(2), Some(facts.body_without(1, part)), status);
     create.send(send.has_one(name, target.id(2)));
     let body = facts.body_with(2, part, target.id(1));
-    create.send(Send::new(Method::Post, path(2), Some(body), status).has_one(name, target.id(2)));
+    create.send(RequestStep::new(Method::Post, path(2), Some(body), status).has_one(name, target.id(2)));
     if let Some(required) = facts.parts.iter().find(|other| other.field.required && other.json != *name) {
         let mut body = facts.body(3);
         body.shift_remove(name);
         body.shift_remove(&required.json);
         create.cite_clauses(&[&required.clause, "bodies.absent"]);
-        create.fails(Send::new(Method::Post, path(2), Some(body.into()), 0), Failure::Invalid);
+        create.fails(RequestStep::new(Method::Post, path(2), Some(body.into()), 0), Failure::Invalid);
     }
     create.cite_clauses(&["records.id"]);
-    create.fails(Send::new(Method::Post, nowhere, Some(facts.body_without(1, part)), 0), Failure::Missing);
+    create.fails(
+        RequestStep::new(Method::Post, nowhere, Some(facts.body_without(1, part)), 0),
+        Failure::Missing,
+    );
     create.done(cases);
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::draft::Draft;
 use super::failure::Failure;
 use super::plan::{EntityFacts, FieldFacts, SuitePlan};
-use super::{Aspect, Case, Method, Send, analytics, lists, state};
+use super::{Aspect, Case, Method, RequestStep, analytics, lists, state};
 use crate::ir::{
     Action, Comparison, Condition, Effect, Filter, FilterOp, Guard, Removed, UnknownFields, words,
 };
@@ -155,23 +155,23 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
     match removed {
         Removed::Collection { plural } => {
             let path = format!("{prefix}/{}", plan.schema.path_name(plural));
-            draft.fails(Send::get(path.clone()), Failure::Missing);
-            draft.fails(Send::get(format!("{path}/1")), Failure::Missing);
-            draft.fails(Send::new(Method::Post, path, Some(json!({})), 404), Failure::Missing);
+            draft.fails(RequestStep::get(path.clone()), Failure::Missing);
+            draft.fails(RequestStep::get(format!("{path}/1")), Failure::Missing);
+            draft.fails(RequestStep::new(Method::Post, path, Some(json!({})), 404), Failure::Missing);
         }
         Removed::Prefix { prefix: old } => {
             let facts = plan.simplest_entity()?;
             draft.cite_clauses(&[facts.key]);
             let rest = facts.path.strip_prefix(prefix.as_str())?;
-            draft.fails(Send::get(format!("{old}{rest}")), Failure::Missing);
+            draft.fails(RequestStep::get(format!("{old}{rest}")), Failure::Missing);
         }
         Removed::Field { entity, name } => {
             let facts = plan.entity(entity)?;
             let name = plan.schema.json_name(name);
             draft.cite_clauses(&["operations", facts.key, "bodies.unknown", "records.shown"]);
             let pointer = format!("/{name}");
-            draft.make(facts, 1).send(Send::get(facts.record_path(1)).absent(&pointer));
-            let patch = Send::patch_one(facts.record_path(1), &name, json!("1"));
+            draft.make(facts, 1).send(RequestStep::get(facts.record_path(1)).absent(&pointer));
+            let patch = RequestStep::patch_one(facts.record_path(1), &name, json!("1"));
             let mut body = facts.body(2);
             body.insert(name, json!("1"));
             let post = draft.create(facts, body.into());
@@ -194,19 +194,19 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
             draft.cite_clauses(&[facts.key]);
             let path = format!("{}/{}", facts.record_path(1), plan.schema.path_name(plural));
             draft.make(facts, 1);
-            draft.fails(Send::get(path.clone()), Failure::Missing);
-            draft.fails(Send::new(Method::Post, path, Some(json!({})), 404), Failure::Missing);
+            draft.fails(RequestStep::get(path.clone()), Failure::Missing);
+            draft.fails(RequestStep::new(Method::Post, path, Some(json!({})), 404), Failure::Missing);
         }
         Removed::Action { entity, name } => {
             let facts = plan.entity(entity)?;
             draft.cite_clauses(&[facts.key]);
             let path = format!("{}/{}", facts.record_path(1), plan.schema.path_name(name));
             draft.make(facts, 1);
-            draft.fails(Send::new(Method::Post, path, Some(json!({})), 404), Failure::Missing);
+            draft.fails(RequestStep::new(Method::Post, path, Some(json!({})), 404), Failure::Missing);
         }
         Removed::Analytic { name } => {
             let path = format!("{prefix}/analytics/{}", plan.schema.path_name(name));
-            draft.fails(Send::get(path), Failure::Missing);
+            draft.fails(RequestStep::get(path), Failure::Missing);
         }
         Removed::AnalyticRestriction { analytic, only } => {
             analytics::without_restriction(plan, plan.schema.analytic(analytic)?, only, draft)?;
@@ -219,7 +219,10 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
             let (facts, part) = find(plan, entity, field)?;
             draft.cite_clauses(&["operations", facts.key, "lists.sort"]);
             for sort in [part.json.clone(), format!("-{}", part.json)] {
-                draft.fails(Send::get(facts.path.clone()).query("sort", &json!(sort)), Failure::Invalid);
+                draft.fails(
+                    RequestStep::get(facts.path.clone()).query("sort", &json!(sort)),
+                    Failure::Invalid,
+                );
             }
         }
         Removed::Constraint { entity, field, accepted } => {
@@ -230,7 +233,7 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
             draft.send(send);
             if part.mutable() {
                 draft.make_one(facts, 2, part, part.value(2));
-                let patch = Send::patch_one(facts.record_path(2), &part.json, accepted.clone());
+                let patch = RequestStep::patch_one(facts.record_path(2), &part.json, accepted.clone());
                 if part.field.unique && !accepted.is_null() {
                     return Some(());
                 }
@@ -253,7 +256,7 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
             };
             draft.cite_clauses(&["operations", facts.key, &part.clause, "bodies.update"]);
             draft.make_one(facts, 1, part, part.value(1));
-            let patch = Send::patch_one(facts.record_path(1), &part.json, other.clone());
+            let patch = RequestStep::patch_one(facts.record_path(1), &part.json, other.clone());
             draft.send(patch.has_one(&part.json, other));
         }
         Removed::Guard { entity, action, condition } => guard(plan, entity, action, condition, draft)?,
@@ -268,14 +271,14 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
             state.make(draft, facts, 1);
             draft.send(state.request(plan, facts, action, 1));
             let count = draft.numbers(other.key).len();
-            draft.send(Send::get(other.path.clone()).equal(plan.total(), json!(count)));
+            draft.send(RequestStep::get(other.path.clone()).equal(plan.total(), json!(count)));
         }
         Removed::SoftDelete { entity } => {
             let facts = plan.entity(entity)?;
             let deleted = format!("/{}", plan.schema.json_name("deleted"));
             draft.cite_clauses(&["operations", facts.key, "records.shown"]);
             draft.make(facts, 1).make(facts, 2).delete(facts, 1);
-            draft.send(Send::get(facts.record_path(2)).absent(&deleted));
+            draft.send(RequestStep::get(facts.record_path(2)).absent(&deleted));
             draft.lists(facts, &[(&plan.include_deleted, json!(true))], &[2]);
         }
     }
@@ -364,7 +367,7 @@ fn effect<'p, 'a>(
         let state = state.with_value(index, value.clone());
         state.make(draft, facts, n);
         draft.send(state.request(plan, facts, action, n));
-        draft.send(Send::get(facts.record_path(n)).has_one(&part.json, value));
+        draft.send(RequestStep::get(facts.record_path(n)).has_one(&part.json, value));
     }
     Some(())
 }

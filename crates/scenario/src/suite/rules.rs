@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::draft::{Draft, object};
 use super::failure::Failure;
 use super::plan::{EntityFacts, FieldFacts, SuitePlan};
-use super::{Aspect, Case, Send};
+use super::{Aspect, Case, RequestStep};
 
 /// Cases of unique and immutable fields.
 pub(super) fn cases<'a>(
@@ -42,10 +42,11 @@ fn add_unique_cases<'a>(
     draft.lists(facts, &[], &[1]);
     if part.mutable() {
         draft.make_one(facts, 2, part, second.clone());
-        draft.fails_with(Send::patch_one(facts.record_path(2), name, first.clone()), Failure::Conflict);
+        draft
+            .fails_with(RequestStep::patch_one(facts.record_path(2), name, first.clone()), Failure::Conflict);
         // Any other unique or immutable field keeps the value that the record has.
         draft.fails(
-            Send::put(facts.record_path(2), facts.body_with(2, part, first.clone())),
+            RequestStep::put(facts.record_path(2), facts.body_with(2, part, first.clone())),
             Failure::Conflict,
         );
         draft.expect_still(facts, 2, part, second.clone());
@@ -59,8 +60,9 @@ fn add_unique_cases<'a>(
     let mut draft = Draft::from_field(plan, facts, part, "unique.own", Aspect::Unique, title);
     draft.cite_clauses(&["unique"]);
     draft.make_one(facts, 1, part, first.clone());
-    draft.send(Send::patch_one(facts.record_path(1), name, first.clone()).has_one(name, first.clone()));
-    draft.send(Send::put(facts.record_path(1), facts.body_with(1, part, first.clone())));
+    draft
+        .send(RequestStep::patch_one(facts.record_path(1), name, first.clone()).has_one(name, first.clone()));
+    draft.send(RequestStep::put(facts.record_path(1), facts.body_with(1, part, first.clone())));
     draft.delete(facts, 1);
     let send = draft.create(facts, facts.body_with(2, part, first.clone())).has_one(name, first);
     draft.send(send).done(cases);
@@ -101,8 +103,9 @@ fn immutable<'a>(
         let mut draft = Draft::from_field(plan, facts, part, "immutable", Aspect::Immutable, title);
         draft.cite_clauses(&["bodies.immutable"]);
         draft.make_one(facts, 1, part, first.clone());
-        draft.fails_with(Send::patch_one(facts.record_path(1), name, other.clone()), Failure::Invalid);
-        draft.fails(Send::put(facts.record_path(1), facts.body_with(1, part, other)), Failure::Invalid);
+        draft.fails_with(RequestStep::patch_one(facts.record_path(1), name, other.clone()), Failure::Invalid);
+        draft
+            .fails(RequestStep::put(facts.record_path(1), facts.body_with(1, part, other)), Failure::Invalid);
         draft.expect_still(facts, 1, part, first.clone()).done(cases);
     }
 
@@ -110,8 +113,12 @@ fn immutable<'a>(
     let mut draft = Draft::from_field(plan, facts, part, "immutable.same", Aspect::Immutable, title);
     draft.cite_clauses(&["bodies.immutable", "bodies.replace"]);
     draft.make_one(facts, 1, part, first.clone());
-    draft.send(Send::patch(facts.record_path(1), object(name, first.clone())).has_one(name, first.clone()));
+    draft.send(
+        RequestStep::patch(facts.record_path(1), object(name, first.clone())).has_one(name, first.clone()),
+    );
     let same = facts.body_with(1, part, first.clone());
-    draft.send(Send::put(facts.record_path(1), same).has_one(name, first.clone()));
-    draft.send(Send::put(facts.record_path(1), facts.body_without(1, part)).has_one(name, first)).done(cases);
+    draft.send(RequestStep::put(facts.record_path(1), same).has_one(name, first.clone()));
+    draft
+        .send(RequestStep::put(facts.record_path(1), facts.body_without(1, part)).has_one(name, first))
+        .done(cases);
 }

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::{Builder, Case, Make, Method, Send, Step};
+use super::{Builder, Case, Method, RecordStep, RequestStep, Step};
 
 /// The builders of a suite, by what they say.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl<'a> Shorthand<'a> {
     }
 
     /// Whether a record is made as its name says: the short form of the step.
-    pub(crate) fn is_plain(&self, make: &Make) -> bool {
+    pub(crate) fn is_plain(&self, make: &RecordStep) -> bool {
         split_record(&make.keep).is_some_and(|(entity, number)| {
             let bodies = self.builder(entity).map_or(0, |builder| builder.bodies.len());
             entity == make.make && bodies > 0 && make.nth as usize == 1 + (number - 1) % bodies
@@ -83,7 +83,7 @@ impl<'a> Shorthand<'a> {
     }
 
     /// The body of a create or replace by what is other than in the nearest body of the builder, if most is the same.
-    pub(crate) fn similar_body(&self, send: &'a Send) -> Option<SimilarBody<'a>> {
+    pub(crate) fn similar_body(&self, send: &'a RequestStep) -> Option<SimilarBody<'a>> {
         let body = send.body.as_ref()?.as_object()?;
         let (base, record) = split_path(&send.path);
         match (send.method, record) {
@@ -161,8 +161,8 @@ impl<'a> ChangedBuilders<'a> {
     pub(super) fn has(&self, case: &Case) -> bool {
         self.all
             || case.steps.iter().any(|step| match step {
-                Step::Make(make) => self.makes.contains(&make.make.as_str()),
-                Step::Send(send) => self.paths.iter().any(|path| send.path.starts_with(path)),
+                Step::Record(make) => self.makes.contains(&make.make.as_str()),
+                Step::Request(send) => self.paths.iter().any(|path| send.path.starts_with(path)),
             })
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::draft::Draft;
 use super::plan::{EntityFacts, FieldFacts, SuitePlan, compare, id_of, whole_number};
-use super::{Send, values};
+use super::{RequestStep, values};
 use crate::ir::{Action, Comparison, Condition, Effect, Kind, Operand, Param};
 
 /// Most records of an entity that are made in one state: every unique field has room for so many values.
@@ -461,9 +461,9 @@ impl State {
         facts: &EntityFacts<'a>,
         action: &Action,
         n: u32,
-    ) -> Send {
+    ) -> RequestStep {
         let path = format!("{}/{}", facts.record_path(n), plan.schema.path_name(&action.name));
-        Send::post(path, self.body(plan, action))
+        RequestStep::post(path, self.body(plan, action))
     }
 
     /// The body of the action; none without parameters.

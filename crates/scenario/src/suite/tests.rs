@@ -15,16 +15,19 @@ fn ids_are_unique() {
     }
 }
 
-fn unsaid(schema: &Schema, suite: &Suite) -> Vec<String> {
+fn unstated_texts(schema: &Schema, suite: &Suite) -> Vec<String> {
     let clauses = crate::text::clauses(schema);
-    unstated(suite, &clauses).into_iter().map(|found| format!("{}: {}", found.case, found.demand)).collect()
+    unstated_demands(suite, &clauses)
+        .into_iter()
+        .map(|found| format!("{}: {}", found.case, found.demand))
+        .collect()
 }
 
 #[test]
 fn no_case_of_the_example_demands_what_no_text_says() {
     let schema = example();
     let suite = suite(SEED, &schema, None);
-    let found = unsaid(&schema, &suite);
+    let found = unstated_texts(&schema, &suite);
     assert!(found.is_empty(), "{}\n{}", found.len(), found.join("\n"));
 }
 
@@ -34,7 +37,7 @@ fn what_is_not_said_is_found() {
     let suite = suite(SEED, &schema, None);
     let mut clauses = crate::text::clauses(&schema);
     clauses.retain(|clause| clause.id != "lists.body");
-    let found = unstated(&suite, &clauses);
+    let found = unstated_demands(&suite, &clauses);
     assert!(
         found.iter().any(|found| found.case == "parts.list.all" && found.demand == "the key total"),
         "{found:?}"
@@ -48,7 +51,7 @@ fn values_that_no_text_gives_are_found() {
     let mut suite = suite(SEED, &schema, None);
     let case = suite.cases.iter_mut().find(|case| case.id == "parts.create.minimal").expect("it is there");
     for step in &mut case.steps {
-        let Step::Send(send) = step else { continue };
+        let Step::Request(send) = step else { continue };
         for assertion in &mut send.expect {
             if let Assertion::Has { value, .. } = assertion {
                 // The default is 1, and there is nothing about a flag.
@@ -57,7 +60,8 @@ fn values_that_no_text_gives_are_found() {
             }
         }
     }
-    let found: Vec<String> = unstated(&suite, &clauses).into_iter().map(|found| found.demand).collect();
+    let found: Vec<String> =
+        unstated_demands(&suite, &clauses).into_iter().map(|found| found.demand).collect();
     assert_eq!(found, ["the value true", "the number 17"]);
 }
 

@@ -1,8 +1,8 @@
 //! Actions: their routes and parameters, conditions and effects.
 
+use super::english::{Names, all_of, one_of, value, with_article};
 use super::pieces::{Part, Pieces};
 use super::types;
-use super::words::{Names, all_of, one_of, value, with_article};
 use crate::ir::{Action, Comparison, Condition, Effect, Entity, Kind, Operand, Schema, words};
 
 pub(super) fn pieces(schema: &Schema, entity: &Entity, action: &Action, index: usize, out: &mut Pieces) {

@@ -1,6 +1,6 @@
 //! Analytics.
 
-use super::words::{Names, value, with_article};
+use super::english::{Names, value, with_article};
 use crate::ir::{Analytic, Measure, RecordRestriction, Schema};
 
 /// Path, measure, grouping, restriction and parameter.

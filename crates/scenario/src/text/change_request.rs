@@ -8,12 +8,12 @@ use self::clauses::{clauses_of, removed_with};
 use super::delta::{Delta, is_rename};
 #[cfg(test)]
 use super::document;
+use super::english::{Names, capital};
 use super::frame;
 use super::pieces::{Part, Piece};
 use super::slots::{Slots, fill, slots};
-use super::void::is_void;
+use super::superseded_changes::is_superseded;
 use super::wording;
-use super::words::{Names, capital};
 use crate::Seed;
 use crate::change::{ActionChange, AnalyticChange, Change, EntityChange, FieldChange, ListChange};
 use crate::draw::Draw;
@@ -52,7 +52,8 @@ pub(super) fn change_request(
     let mut draw = seed.draw(after.turn, "request");
     let mut stated = vec![false; delta.pieces.len()];
     let layout = layout(&mut draw, changes.len());
-    let mut order: Vec<&Change> = changes.iter().filter(|change| !is_void(before, after, change)).collect();
+    let mut order: Vec<&Change> =
+        changes.iter().filter(|change| !is_superseded(before, after, change)).collect();
     if draw.chance(40) {
         draw.shuffle(&mut order);
     }

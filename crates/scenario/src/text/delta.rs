@@ -9,9 +9,9 @@ use std::collections::HashMap;
 
 use super::action;
 use super::document;
+use super::english::Names;
 use super::pieces::{Part, Piece};
 use super::removed;
-use super::words::Names;
 use crate::change::{
     ActionChange, AnalyticChange, Change, ConventionChange, EntityChange, FieldChange, apply, next_turn,
 };

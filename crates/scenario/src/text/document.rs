@@ -1,7 +1,7 @@
 //! The specification as a document: every clause under its heading.
 
+use super::english::capital;
 use super::pieces::{Part, Piece, Pieces};
-use super::words::capital;
 use super::{analytic, entity, general, removed};
 use crate::ir::{Schema, words};
 

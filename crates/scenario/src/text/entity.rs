@@ -1,9 +1,9 @@
 //! What an entity is: its paths, fields, filters, sorts and soft delete.
 
 use super::action;
+use super::english::{Names, all_of, capital, code, value, with_article};
 use super::pieces::{Part, Pieces};
 use super::types::{default, kind};
-use super::words::{Names, all_of, capital, code, value, with_article};
 use crate::ir::{Computed, Entity, Field, Filter, FilterOp, Kind, OnDelete, Schema, words};
 
 pub(super) fn pieces(schema: &Schema, entity: &Entity, index: usize, out: &mut Pieces) {

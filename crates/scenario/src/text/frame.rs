@@ -1,7 +1,7 @@
 //! What surrounds the changes of a request, and the first request.
 
 use super::document;
-use super::words::counted;
+use super::english::counted;
 use crate::Seed;
 use crate::config::Benchmark;
 use crate::draw::Draw;

@@ -1,7 +1,7 @@
 //! What holds for all entities: the clauses about the server, errors, bodies, types, lists, deletion, actions.
 
+use super::english::Names;
 use super::pieces::{Part, Pieces};
-use super::words::Names;
 use crate::ir::{Case, ErrorShape, Kind, PaginationStyle, Schema, UnknownFields};
 
 /// Which parts a schema has at all; a part that it has not has no clause.

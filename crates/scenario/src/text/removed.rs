@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::action;
-use super::words::{Names, all_of, capital, code, value, with_article};
+use super::english::{Names, all_of, capital, code, value, with_article};
 use crate::ir::{Removed, Schema, UnknownFields};
 
 /// What is so no longer, and what happens instead.

@@ -3,9 +3,9 @@
 mod behavior;
 mod conventions;
 
+use super::english::{Names, article, capital, with_article};
 use super::entity;
 use super::types;
-use super::words::{Names, article, capital, with_article};
 use crate::change::{Change, ConstraintChange, EntityChange, FieldChange, ListChange};
 use crate::ir::{Entity, Field, Kind, OnDelete, Schema, words};
 

@@ -13,7 +13,12 @@ use crate::change::{ActionChange, EntityChange, FieldChange, apply, next_turn};
 use crate::ir::example;
 
 /// What a request leaves unstated: literals and sentences of clauses that are new or changed, and what was removed.
-pub(crate) fn unsaid(before: &Schema, changes: &[Change], after: &Schema, request: &str) -> Vec<String> {
+pub(crate) fn unstated_texts(
+    before: &Schema,
+    changes: &[Change],
+    after: &Schema,
+    request: &str,
+) -> Vec<String> {
     let old: BTreeMap<String, String> =
         clauses(before).into_iter().map(|clause| (clause.id, clause.text)).collect();
     let renames =
@@ -78,7 +83,7 @@ fn every_kind_of_change_is_said_completely_in_at_least_five_ways() {
         for base in 0..40 {
             let request = change_request(Seed { base, scenario: 3 }, &before, &changes, &after);
             if base < 10 {
-                assert_eq!(unsaid(&before, &changes, &after, &request), [""; 0], "{request}");
+                assert_eq!(unstated_texts(&before, &changes, &after, &request), [""; 0], "{request}");
                 assert_eq!(clumsy(&request), None, "{json}\n{request}");
             }
             // Without the frame around it.
@@ -112,7 +117,11 @@ fn long_random_histories_are_said_completely() {
                 }
             }
             let request = change_request(seed, &before, &changes, &after);
-            assert_eq!(unsaid(&before, &changes, &after, &request), [""; 0], "{changes:#?}\n{request}");
+            assert_eq!(
+                unstated_texts(&before, &changes, &after, &request),
+                [""; 0],
+                "{changes:#?}\n{request}"
+            );
             assert_eq!(clumsy(&request), None, "{changes:#?}\n{request}");
             assert_eq!(request, change_request(seed, &before, &changes, &after));
             schema = after;
@@ -122,10 +131,10 @@ fn long_random_histories_are_said_completely() {
 
 #[test]
 fn sampled_requests_say_every_change() {
-    use crate::sample::{Programmatic, Sampler as _};
+    use crate::sample::{ProgrammaticSampler, Sampler as _};
     for scenario in 0..2 {
         let seed = Seed { base: 0, scenario };
-        let mut before = Programmatic.first(seed).unwrap().made;
+        let mut before = ProgrammaticSampler.first(seed).unwrap().made;
         let first = first_request(seed, &before, Benchmark::Iterative);
         assert_eq!(clumsy(&first), None);
         // The benchmark of one turn is asked for the same, but not informed of messages that never come.
@@ -140,9 +149,9 @@ fn sampled_requests_say_every_change() {
                 && !only.contains("More requests")
         );
         for _ in 2..=16 {
-            let made = Programmatic.turn(seed, &before, 5).unwrap().made;
+            let made = ProgrammaticSampler.turn(seed, &before, 5).unwrap().made;
             let request = change_request(seed, &before, &made.changes, &made.after);
-            assert_eq!(unsaid(&before, &made.changes, &made.after, &request), [""; 0], "{request}");
+            assert_eq!(unstated_texts(&before, &made.changes, &made.after, &request), [""; 0], "{request}");
             assert_eq!(clumsy(&request), None, "{request}");
             before = made.after;
         }
@@ -152,11 +161,11 @@ fn sampled_requests_say_every_change() {
 
 #[test]
 fn filters_and_sorts_that_fall_with_a_field_are_said() {
-    use crate::sample::{Programmatic, Sampler as _};
+    use crate::sample::{ProgrammaticSampler, Sampler as _};
     let (mut with_filter, mut with_sort) = (0, 0);
     for scenario in 0..4 {
         let seed = Seed { base: 5, scenario };
-        let first = Programmatic.first(seed).unwrap().made;
+        let first = ProgrammaticSampler.first(seed).unwrap().made;
         let before = next_turn(&first);
         for entity in &first.entities {
             for field in &entity.fields {

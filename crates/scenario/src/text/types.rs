@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::words::{Names, all_of, code, counted, plain_number, value, with_article};
+use super::english::{Names, all_of, code, counted, plain_number, value, with_article};
 use crate::ir::Kind;
 
 /// What a field is if it is not given: its default in backquotes, or the word null.

@@ -1,7 +1,7 @@
 //! Parses the word files. They are part of the program. An invalid line is skipped, and a test that counts the lines then
 //! fails.
 
-use super::{ChildWord, EntityWord, FieldWord, Holds, Topic, ValueWord, Vocabulary};
+use super::{ChildWord, EntityWord, FieldWord, Topic, ValueDomain, ValueWord, Vocabulary};
 use crate::ir::Pattern;
 
 macro_rules! topic_files {
@@ -106,58 +106,58 @@ fn field(line: &'static str) -> Option<FieldWord> {
     let others = split(parts.next().unwrap_or_default(), ',');
     let verbs = parts.next().unwrap_or_default();
     let (doing, undoing) = verbs.split_once(" / ").unwrap_or((verbs, ""));
-    let holds = match kind {
+    let domain = match kind {
         "string" => text(range)?,
         "integer" => {
             let (low, high) = range.split_once("..")?;
-            Holds::Integer(low.parse().ok()?, high.parse().ok()?)
+            ValueDomain::Integer(low.parse().ok()?, high.parse().ok()?)
         }
         "number" => {
             let (low, high) = range.split_once("..")?;
-            Holds::Number(low.parse().ok()?, high.parse().ok()?)
+            ValueDomain::Number(low.parse().ok()?, high.parse().ok()?)
         }
-        "boolean" => Holds::Boolean(range == "yes"),
-        "time" => Holds::Time,
+        "boolean" => ValueDomain::Boolean(range == "yes"),
+        "time" => ValueDomain::Time,
         "enum" => values(range),
         "list" => {
             let (low, high) = range.split_once('-')?;
-            Holds::List(low.parse().ok()?, high.parse().ok()?)
+            ValueDomain::List(low.parse().ok()?, high.parse().ok()?)
         }
         _ => return None,
     };
     Some(FieldWord {
         name: name.trim_end_matches('*'),
         general: name.ends_with('*'),
-        holds,
+        domain,
         others,
         verbs: split(doing, ','),
         undoing: split(undoing, ','),
     })
 }
 
-fn text(range: &str) -> Option<Holds> {
+fn text(range: &str) -> Option<ValueDomain> {
     Some(match range {
-        "free" => Holds::Text(None),
-        "code" => Holds::Form(Pattern::Code),
-        "slug" => Holds::Form(Pattern::Slug),
-        "email" => Holds::Form(Pattern::Email),
-        "phone" => Holds::Form(Pattern::Phone),
-        "colour" => Holds::Form(Pattern::Color),
-        "postal_code" => Holds::Form(Pattern::PostalCode),
+        "free" => ValueDomain::Text(None),
+        "code" => ValueDomain::Pattern(Pattern::Code),
+        "slug" => ValueDomain::Pattern(Pattern::Slug),
+        "email" => ValueDomain::Pattern(Pattern::Email),
+        "phone" => ValueDomain::Pattern(Pattern::Phone),
+        "colour" => ValueDomain::Pattern(Pattern::Color),
+        "postal_code" => ValueDomain::Pattern(Pattern::PostalCode),
         range => {
             let (low, high) = range.split_once('-')?;
-            Holds::Text(Some((low.parse().ok()?, high.parse().ok()?)))
+            ValueDomain::Text(Some((low.parse().ok()?, high.parse().ok()?)))
         }
     })
 }
 
 /// `draft~sketch, approved~accepted=approve/sign_off + withdrawn`.
-fn values(range: &'static str) -> Holds {
+fn values(range: &'static str) -> ValueDomain {
     let (usual, spare) = range.split_once(" + ").unwrap_or((range, ""));
     let mut values: Vec<ValueWord> = split(usual, ',').into_iter().map(value).collect();
     let usual = values.len();
     values.extend(split(spare, ',').into_iter().map(value));
-    Holds::Enum { values, usual }
+    ValueDomain::Enum { values, usual }
 }
 
 fn value(text: &'static str) -> ValueWord {

@@ -19,7 +19,7 @@ fn field_names(field: &FieldWord) -> Vec<&'static str> {
 fn all_names(field: &FieldWord) -> Vec<&'static str> {
     let mut names = field_names(field);
     names.extend(field.verbs.iter().chain(&field.undoing));
-    if let Holds::Enum { values, .. } = &field.holds {
+    if let ValueDomain::Enum { values, .. } = &field.domain {
         for value in values {
             names.push(value.name);
             names.extend(value.others.iter().chain(&value.verbs));
@@ -72,11 +72,11 @@ fn all_words_are_names() {
             assert!(is_name(name) && !KEYWORDS.contains(&name) && name.len() <= 26, "{name}");
         }
         assert!(
-            !field.others.is_empty() || matches!(field.holds, Holds::Integer(2, 5 | 6)),
+            !field.others.is_empty() || matches!(field.domain, ValueDomain::Integer(2, 5 | 6)),
             "{}",
             field.name
         );
-        if let Holds::Enum { values, usual } = &field.holds {
+        if let ValueDomain::Enum { values, usual } = &field.domain {
             assert!(*usual >= 2 && values.len() > *usual, "{}", field.name);
             let mut seen = BTreeSet::new();
             for value in values {

@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 
 use rusqlite::Connection;
 
-use crate::gaps::{GAP_TERMS, GAPS, GRADING};
-use crate::valid::VALID;
+use crate::copy_quality::{GRADING, QUALITY_TERM_COUNT, QUALITY_TERMS};
+use crate::withdrawn_filter::VALID;
 use crate::{Result, RunId, SourceId};
 
 /// At most so many runs are compared with one. One that is not found to be a copy stays, and its trials count once all the same.
@@ -19,8 +19,8 @@ const IS_MARKED: &str = "(EXISTS (SELECT 1 FROM note WHERE note.run = run.slug) 
   WHERE tag.run = run.slug AND NOT EXISTS
     (SELECT 1 FROM source_tag WHERE source_tag.run = tag.run AND source_tag.tag = tag.tag)))";
 
-/// What a copy of a trial lacks, in the terms of [`GAPS`]: the lesser, the better.
-type Gaps = [i64; GAP_TERMS];
+/// What a copy of a trial lacks, in the terms of [`QUALITY_TERMS`]: the lesser, the better.
+type QualityTerms = [i64; QUALITY_TERM_COUNT];
 
 /// A run that shares trials with another one of its source.
 pub(super) struct SharingRun {
@@ -37,16 +37,17 @@ pub(super) struct SharingRun {
     /// All its trials, also those that no other run has.
     trials: u32,
     /// The shared ones, by identity and grading.
-    pub(super) shared: HashMap<String, Gaps>,
+    pub(super) shared: HashMap<String, QualityTerms>,
 }
 
 impl SharingRun {
     /// A run comes after every run that it is a copy of: one of more trials, or of the same ones in a better copy.
     pub(super) fn order(&self) -> impl Ord + use<> {
-        let gaps: Gaps = from_fn(|term| self.shared.values().map(|gaps| gaps[term]).sum());
+        let quality_terms: QualityTerms =
+            from_fn(|term| self.shared.values().map(|quality_terms| quality_terms[term]).sum());
         (
             Reverse(self.trials),
-            gaps,
+            quality_terms,
             Reverse(self.preferred),
             self.unknown,
             Reverse(self.is_marked),
@@ -66,10 +67,9 @@ impl SharingRun {
             && self.preferred <= other.preferred
             && self.unknown.0 >= other.unknown.0
             && self.unknown.1 >= other.unknown.1
-            && self
-                .shared
-                .iter()
-                .all(|(trial, gaps)| other.shared.get(trial).is_some_and(|other_gaps| other_gaps <= gaps))
+            && self.shared.iter().all(|(trial, quality_terms)| {
+                other.shared.get(trial).is_some_and(|other_gaps| other_gaps <= quality_terms)
+            })
     }
 }
 
@@ -90,10 +90,10 @@ pub(super) fn candidates<'a, 'b>(
 
 /// SQL: the trials of the runs of a source `?1` that another one of them has, too.
 static SHARING_RUNS: LazyLock<String> = LazyLock::new(|| {
-    let gaps = GAPS.join(", ");
+    let quality_terms = QUALITY_TERMS.join(", ");
     format!(
         "SELECT run.id, run.place, run.key, run_slug.preferred, run.harness IS NULL, size.episodes, episode.identity || {GRADING},
-           run.model IS NULL, run.slug, {IS_MARKED}, {gaps}
+           run.model IS NULL, run.slug, {IS_MARKED}, {quality_terms}
          FROM run JOIN run_slug ON run_slug.id = run.slug JOIN episode ON episode.run = run.id
            JOIN (SELECT own.run AS run, count(*) AS episodes FROM episode AS own JOIN run AS its ON its.id = own.run
              WHERE its.source = ?1 GROUP BY own.run) AS size ON size.run = run.id
@@ -128,12 +128,12 @@ pub(super) fn sharing_runs(conn: &Connection, source: SourceId) -> Result<Vec<Sh
                 shared: HashMap::new(),
             });
         }
-        let mut gaps: Gaps = [0; GAP_TERMS];
-        for (term, gap) in gaps.iter_mut().enumerate() {
+        let mut quality_terms: QualityTerms = [0; QUALITY_TERM_COUNT];
+        for (term, gap) in quality_terms.iter_mut().enumerate() {
             *gap = row.get(FIRST_GAP + term)?;
         }
         if let Some(run) = found.last_mut() {
-            run.shared.insert(row.get(6)?, gaps);
+            run.shared.insert(row.get(6)?, quality_terms);
         }
     }
     Ok(found)
@@ -159,8 +159,8 @@ mod tests {
             slug: id,
             trials: 2,
             shared: HashMap::from([
-                ("all".to_owned(), [0; GAP_TERMS]),
-                (format!("{}", id / 2), [0; GAP_TERMS]),
+                ("all".to_owned(), [0; QUALITY_TERM_COUNT]),
+                (format!("{}", id / 2), [0; QUALITY_TERM_COUNT]),
             ]),
         }
     }
@@ -193,8 +193,10 @@ mod tests {
     // docs/security.md: An opened folder or zip
     fn runs_that_share_a_trial_are_not_all_compared_with_each_other() {
         // One trial that all have, beside one that no other run has.
-        let with_own =
-            |id: RunId| SharingRun { shared: HashMap::from([("all".to_owned(), [0; GAP_TERMS])]), ..run(id) };
+        let with_own = |id: RunId| SharingRun {
+            shared: HashMap::from([("all".to_owned(), [0; QUALITY_TERM_COUNT])]),
+            ..run(id)
+        };
         let kept: Vec<SharingRun> = (0..5000).map(with_own).collect();
         let kept_with = by_trial(&kept);
         assert!(kept.iter().all(|run| candidates(run, &kept_with).is_empty()));

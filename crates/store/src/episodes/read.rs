@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row};
 
 use super::ReportedTokens;
 use crate::values::{end_reason, pair, parse, parse_artifacts, parse_or_default, read_timing, tokens};
-use crate::{EpisodeId, OTHER_IDENTITY, Result, RunId, Store, TurnRow, sessions, turns, valid};
+use crate::{EpisodeId, OTHER_IDENTITY, Result, RunId, Store, TurnRow, sessions, turns, withdrawn_filter};
 
 /// An episode for the grid, the curve and the scores.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,7 +90,8 @@ pub struct EpisodeRecord {
 }
 
 /// The columns that [`read_entry`] reads.
-static COLUMNS: LazyLock<String> = LazyLock::new(|| format!("{OWN_COLUMNS}, {}", valid::EPISODE_REASON));
+static COLUMNS: LazyLock<String> =
+    LazyLock::new(|| format!("{OWN_COLUMNS}, {}", withdrawn_filter::EPISODE_REASON));
 
 /// The columns of the table itself among [`COLUMNS`].
 const OWN_COLUMNS: &str = "id, slug, key, scenario, title, repeat, planned_turns, known_turns, stamina, failed_turn,
@@ -184,7 +185,7 @@ impl Store {
         self.read(|conn| {
             let mut find = conn.prepare_cached(&format!(
                 "SELECT episode.scenario, count(*) FROM episode WHERE episode.run = ?1 AND {} GROUP BY episode.scenario",
-                valid::VALID_EPISODE
+                withdrawn_filter::VALID_EPISODE
             ))?;
             let rows = find.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::unmeasured::{MANY_ATTEMPTS, OUTCOME, unmeasured_episodes};
-use crate::valid::VALID;
+use crate::withdrawn_filter::VALID;
 use crate::{Result, RunId, Store};
 
 /// SQL: the runs without any identity that have fewer than `?1` attempts, or whose episodes all came out alike, and of which there is
@@ -137,12 +137,12 @@ mod tests {
     #[test]
     fn runs_of_many_attempts_whose_episodes_all_came_out_alike_may_be_copies() {
         let store = Store::in_memory().unwrap();
-        let alike = [(5, false); 3];
-        put(&store, "a", "alike", &alike);
+        let equal_episodes = [(5, false); 3];
+        put(&store, "a", "alike", &equal_episodes);
         put(&store, "b", "alike", &[(5, false), (5, false), (5, true)]);
         put(&store, "c", "alike", &[(5, false), (5, false)]);
         assert!(groups(&store).is_empty(), "{:?}", groups(&store));
-        put(&store, "d", "alike", &alike);
+        put(&store, "d", "alike", &equal_episodes);
         // Few attempts in many episodes.
         let waiting: Vec<(u32, bool)> = (0..20).map(|number| (u32::from(number < 3), false)).collect();
         put(&store, "e", "waiting", &waiting);

@@ -64,15 +64,15 @@ FROM episode WHERE run = ?1 AND own_identity IS NULL ORDER BY id"
 type Copies = (String, Vec<RunId>);
 
 /// The identities of such episodes, each with its run.
-pub(super) fn of_copied_runs(conn: &Connection) -> Result<HashMap<EpisodeId, (RunId, String)>> {
+pub(super) fn copied_run_identities(conn: &Connection) -> Result<HashMap<EpisodeId, (RunId, String)>> {
     let mut settled = HashMap::new();
-    for (name, runs) in with_a_trial_in_common(conn)?.into_iter().chain(equal_as_a_whole(conn)?) {
+    for (name, runs) in copies_sharing_trials(conn)?.into_iter().chain(equal_copies(conn)?) {
         let mut known: HashMap<(String, u32), Vec<(EpisodeId, RunId)>> = HashMap::new();
         for run in runs {
             // Two of one run are two, however alike they are.
-            let mut alike: HashMap<String, u32> = HashMap::new();
+            let mut counts_by_content: HashMap<String, u32> = HashMap::new();
             for UnmeasuredEpisode { episode, facts, .. } in unmeasured_episodes(conn, run)? {
-                let number = alike.entry(facts.clone()).or_default();
+                let number = counts_by_content.entry(facts.clone()).or_default();
                 *number += 1;
                 known.entry((facts, *number)).or_default().push((episode, run));
             }
@@ -103,7 +103,7 @@ pub(super) fn unmeasured_episodes(conn: &Connection, run: RunId) -> Result<Vec<U
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-fn with_a_trial_in_common(conn: &Connection) -> Result<Vec<Copies>> {
+fn copies_sharing_trials(conn: &Connection) -> Result<Vec<Copies>> {
     let mut same = SameRuns::default();
     // By trial and what runs have in common, the first run.
     let mut first: HashMap<(String, String), RunId> = HashMap::new();
@@ -127,7 +127,7 @@ fn with_a_trial_in_common(conn: &Connection) -> Result<Vec<Copies>> {
     Ok(copies.into_values().filter(|(_, runs)| runs.len() > 1).collect())
 }
 
-fn equal_as_a_whole(conn: &Connection) -> Result<Vec<Copies>> {
+fn equal_copies(conn: &Connection) -> Result<Vec<Copies>> {
     let mut copies: BTreeMap<(String, Vec<String>), Vec<RunId>> = BTreeMap::new();
     let mut find = conn.prepare_cached(NAMESAKES)?;
     let mut rows = find.query([MANY_ATTEMPTS])?;

@@ -3,7 +3,7 @@
 use model::{Attempt, EndReason, Episode, Request, Turn};
 use rusqlite::types::ToSqlOutput;
 
-use super::{Detail, described_failures, letter};
+use super::{Detail, letter};
 use crate::insert::{Destination, MOST_ROWS, RowValues, insert, or_null, text};
 use crate::limits::{MESSAGE_BYTES, REQUEST_BYTES, cut};
 use crate::values::{artifacts_json, extra_json, int, json};
@@ -117,7 +117,7 @@ fn turn_row<'a>(write: &mut Write<'_>, episode: EpisodeId, turn: &'a Turn) -> Re
 }
 
 fn attempt_row<'a>(write: &mut Write<'_>, turn: i64, attempt: &'a Attempt) -> Result<RowValues<'a, 28>> {
-    let (suite, outcomes, details) = tests_of(write, attempt)?;
+    let (suite, outcomes, details) = attempt_tests(write, attempt)?;
     let exception = attempt.exception.as_ref().map(|(kind, message)| (kind, message));
     let (exception_type, exception_message) = exception.unzip();
     let message = |message: &'a String| -> ToSqlOutput<'a> { text(cut(message, MESSAGE_BYTES)) };
@@ -145,7 +145,7 @@ fn attempt_row<'a>(write: &mut Write<'_>, turn: i64, attempt: &'a Attempt) -> Re
         or_null(suite),
         or_null(outcomes),
         or_null(details),
-        described_failures(attempt).into(),
+        attempt.described_failing().into(),
         attempt.counting.as_str().into(),
         or_null(attempt.steps),
         attempt.cached_input.as_str().into(),
@@ -156,7 +156,7 @@ fn attempt_row<'a>(write: &mut Write<'_>, turn: i64, attempt: &'a Attempt) -> Re
 /// The tests of an attempt as they are kept: the row of their ids, a letter for each, and JSON of what else is known of some.
 type KeptTests = (Option<i64>, Option<Vec<u8>>, Option<String>);
 
-fn tests_of(write: &mut Write<'_>, attempt: &Attempt) -> Result<KeptTests> {
+fn attempt_tests(write: &mut Write<'_>, attempt: &Attempt) -> Result<KeptTests> {
     let tests = &attempt.tests;
     if tests.is_empty() {
         return Ok((None, None, None));

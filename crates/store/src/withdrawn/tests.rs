@@ -64,10 +64,10 @@ fn marks_follow_a_run_and_its_trials_into_a_renamed_folder() {
     store.withdraw_episodes(&run().slug, &[trial.slug], Some("wrong container")).unwrap();
     read(&store, source, "job", &["x", "y"]);
     assert_eq!(marks(), (None, 1));
-    let left: Vec<String> =
+    let remaining: Vec<String> =
         store.episodes(run().id).unwrap().into_iter().map(|episode| episode.key).collect();
-    assert_eq!(left.len(), 1);
-    assert_ne!(left[0], trial.key);
+    assert_eq!(remaining.len(), 1);
+    assert_ne!(remaining[0], trial.key);
     let marked = store.all_episodes(run().id).unwrap().into_iter().find(|e| e.invalid.is_some()).unwrap();
     store.withdraw_episodes(&run().slug, &[marked.slug], None).unwrap();
     read(&store, source, "renamed", &["x", "y"]);

@@ -196,6 +196,66 @@ fn runs_are_filtered_sorted_grouped_and_paged() {
     assert_eq!(store.library_counts().unwrap().tags, []);
 }
 
+/// The count and the filter left out runs that the list marked because a number is less sure than it looks.
+#[test]
+fn runs_that_are_shown_with_a_warning_are_counted_and_found() {
+    let (store, source) = library();
+    store
+        .put_runs(source, "", "staminabench", &[run("a", "opus"), run("b", "qwen"), run("c", "opus")])
+        .unwrap();
+    let marked = || {
+        let filter = RunFilter { with_warnings: true, ..RunFilter::default() };
+        let rows = store.list_runs(&filter).unwrap().rows;
+        let found: Vec<String> = rows.into_iter().map(|(_, row)| row.key).collect();
+        assert_eq!(store.library_counts().unwrap().runs_with_warnings as usize, found.len());
+        found
+    };
+    let before = marked();
+    assert!(!before.contains(&"b".to_owned()), "{before:?}");
+
+    for stale in store.stale_runs().unwrap() {
+        let doubts = if stale.slug == "results.b" { vec!["2 of 9 episodes".to_owned()] } else { Vec::new() };
+        store.put_summary(&stale, &Summary { doubts, ..Summary::default() }).unwrap();
+    }
+    assert!(marked().contains(&"b".to_owned()));
+    assert_eq!(marked().len(), before.len() + 1);
+    store.withdraw(&["results.c".to_owned()], Some("wrong key")).unwrap();
+    assert!(marked().contains(&"c".to_owned()));
+
+    // A trial that another run has as well.
+    let counted = marked().len();
+    let shared = |key: &str| {
+        let mut shared = episode("both", 5, 1);
+        shared.identity = Some("one trial".to_owned());
+        let other = store.put_source(&format!("/data/{key}"), key, false).unwrap();
+        store.put_runs(other, "", "staminabench", &[run(key, "qwen")]).unwrap();
+        put(&store, other, "1", 1, &[(key, shared)], &[]);
+        store.settle_identities().unwrap();
+    };
+    shared("d");
+    assert_eq!(marked().len(), counted);
+    shared("e");
+    let now = marked();
+    assert!(["d", "e"].iter().all(|key| now.contains(&(*key).to_owned())), "{now:?}");
+}
+
+/// Scenarios of one name have several titles where benchmarks name theirs alike. All were called as the run with the least id
+/// calls its own.
+#[test]
+fn each_scenario_that_matches_has_its_own_title() {
+    let (store, source) = library();
+    let titled = |title: &str| Episode { title: Some(title.to_owned()), ..episode("one", 5, 1) };
+    put(&store, source, "3", 9, &[("a", titled("A shop")), ("b", titled("A library"))], &[]);
+    let found = |text: &str| {
+        let hits = store.search(text, 50).unwrap().hits.into_iter();
+        let scenarios = hits.filter(|hit| hit.kind == MatchKind::Episode);
+        scenarios.map(|hit| (hit.title, hit.run, hit.also)).collect::<Vec<_>>()
+    };
+    let hit = |title: &str, run: &str| (format!("one · {title}"), format!("results.{run}"), 0);
+    assert_eq!(found("one"), [hit("A library", "b"), hit("A shop", "a")]);
+    assert_eq!(found("one shop"), [hit("A shop", "a")]);
+}
+
 #[test]
 fn text_is_found_after_indexing_and_not_after_its_deletion() {
     let (store, source) = library();

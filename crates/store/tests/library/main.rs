@@ -73,7 +73,7 @@ fn library() -> (Store, SourceId) {
 fn summarize(store: &Store, mean: impl Fn(&StaleRun) -> Option<f64>) {
     for stale in store.stale_runs().unwrap() {
         let summary = Summary {
-            stamina: Stamina { mean: mean(&stale), tau: 5, ..Stamina::default() },
+            stamina: Stamina { mean: mean(&stale), tau: Some(5), ..Stamina::default() },
             score: Some(50.0),
             ..Summary::default()
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::{Artifact, ArtifactKind, EndReason, Episode, GraderPlace, Tokens, Turn, Verdict, Warning};
-use store::{GraderMention, GraderMentions, NotKept, RunFilter, RunSort, WarningFilter};
+use store::{GraderMention, GraderMentions, OmittedCounts, RunFilter, RunSort, WarningFilter};
 
 use crate::{attempt, episode, library, put, run};
 
@@ -102,7 +102,7 @@ fn reading_an_unchanged_source_again_changes_nothing() {
         store.put_runs(source, "", "staminabench", &[run("a", "opus"), run("b", "qwen")]).unwrap();
         let keep: Vec<_> = store.part_stamps(source).unwrap().into_keys().collect();
         store.drop_parts(source, &keep).unwrap();
-        store.put_survey(source, warnings, &NotKept::default(), 4).unwrap();
+        store.put_survey(source, warnings, &OmittedCounts::default(), 4).unwrap();
         store.set_source_read(source, None).unwrap();
         store.last_change().unwrap()
     };
@@ -176,8 +176,8 @@ fn hostile_numbers_and_texts_are_stored() {
     turn.attempts[0].reward = Some(f64::NAN);
     wild.turns = vec![Turn::new(0), turn];
     wild.artifacts = vec![Artifact::new(ArtifactKind::Log, "a/b")];
-    let again = Episode { key: "again".into(), ..wild.clone() };
-    put(&store, source, "w", 1, &[("b", wild), ("b", again)], &[]);
+    let repeated = Episode { key: "again".into(), ..wild.clone() };
+    put(&store, source, "w", 1, &[("b", wild), ("b", repeated)], &[]);
 
     let run = store.run("results.b").unwrap().unwrap().entry;
     assert_eq!(run.totals.tokens.input, Some(i64::MAX as u64));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use scenario::reference::Request;
-use scenario::suite::{Builder, Case, Make, Method, Send, Step, Suite};
+use scenario::suite::{Builder, Case, Method, RecordStep, RequestStep, Step, Suite};
 use serde_json::Value;
 
 use super::assertions::check;
@@ -108,8 +108,8 @@ impl<'a> Execution<'a> {
         let mut budget = InsertionBudget::new(REQUEST.min(self.budget));
         let before = budget.bytes_left();
         let request = match step {
-            Step::Make(make) => self.creation_request(make, &mut budget),
-            Step::Send(send) => self.request_to_send(send, &mut budget),
+            Step::Record(make) => self.creation_request(make, &mut budget),
+            Step::Request(send) => self.request_to_send(send, &mut budget),
         };
         self.budget -= before - budget.bytes_left();
         match request {
@@ -119,7 +119,7 @@ impl<'a> Execution<'a> {
         Ok(Some(&self.request))
     }
 
-    fn builder(&self, make: &Make) -> Result<&'a Builder, String> {
+    fn builder(&self, make: &RecordStep) -> Result<&'a Builder, String> {
         self.builders
             .0
             .get(make.make.as_str())
@@ -127,7 +127,7 @@ impl<'a> Execution<'a> {
             .ok_or_else(|| format!("the suite does not say how {} are made", make.make))
     }
 
-    fn creation_request(&self, make: &Make, budget: &mut InsertionBudget) -> Result<Request, String> {
+    fn creation_request(&self, make: &RecordStep, budget: &mut InsertionBudget) -> Result<Request, String> {
         let builder = self.builder(make)?;
         let body = (make.nth as usize)
             .checked_sub(1)
@@ -158,7 +158,7 @@ impl<'a> Execution<'a> {
         })
     }
 
-    fn request_to_send(&self, send: &Send, budget: &mut InsertionBudget) -> Result<Request, String> {
+    fn request_to_send(&self, send: &RequestStep, budget: &mut InsertionBudget) -> Result<Request, String> {
         let mut query = Vec::with_capacity(send.query.len());
         for (key, value) in &send.query {
             query.push((key.clone(), self.captures.text(value, budget)?));
@@ -178,8 +178,8 @@ impl<'a> Execution<'a> {
     fn take_answer(&mut self, answer: Answer) -> Result<(), String> {
         let (status, expect, keep) = match self.steps.get(self.sent.wrapping_sub(1)) {
             None => return Ok(()),
-            Some(Step::Make(make)) => (self.builder(make)?.status, &[][..], Some(make.keep.as_str())),
-            Some(Step::Send(send)) => (send.status, send.expect.as_slice(), send.keep.as_deref()),
+            Some(Step::Record(make)) => (self.builder(make)?.status, &[][..], Some(make.keep.as_str())),
+            Some(Step::Request(send)) => (send.status, send.expect.as_slice(), send.keep.as_deref()),
         };
         if answer.status != status {
             return Err(format!("expected status {status}, got {}", answer.read().describe()));

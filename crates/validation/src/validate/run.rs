@@ -14,7 +14,7 @@ use scenario::change::Change;
 use scenario::ir::Schema;
 use scenario::pack::{Mismatch, PACK_VERSION, Pack, PackError, Progress};
 use scenario::reference::World;
-use scenario::suite::{Suite, unstated};
+use scenario::suite::{Suite, unstated_demands};
 use scenario::text;
 
 use super::damage::Damage;
@@ -160,7 +160,8 @@ impl Work<'_> {
     ) -> Result<(), PackError> {
         let turn = schema.turn;
         let clauses = text::clauses(schema);
-        let demands = unstated(suite, &clauses).into_iter().map(|demand| (demand.case, demand.demand));
+        let demands =
+            unstated_demands(suite, &clauses).into_iter().map(|demand| (demand.case, demand.demand));
         let specification = damage.read_or_record(turn, self.pack.specification(scenario, turn))?;
         let request = damage.read_or_record(turn, self.pack.request(scenario, turn))?;
         // A pack of an earlier version has other texts for the same demands.

@@ -3,7 +3,7 @@ use std::sync::atomic::AtomicBool;
 
 use scenario::config::Generation;
 use scenario::pack::{self, Pack, PackError, Target};
-use scenario::sample::Programmatic;
+use scenario::sample::ProgrammaticSampler;
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn pack(turns: u32) -> (tempfile::TempDir, PathBuf) {
     let generation = Generation { n_scenarios: 2, n_turns: turns, base_seed: 3, ..Generation::default() };
     pack::generate(
         &generation,
-        &Programmatic,
+        &ProgrammaticSampler,
         &Target::from_path(&path),
         &pack::Options::default(),
         &|_| {},

@@ -19,7 +19,7 @@ use scenario::change::Change;
 use scenario::code::{flask, pytest, test_name};
 use scenario::ir::{Field, Schema};
 use scenario::reference::{Flaw, World, serve};
-use scenario::sample::{Programmatic, Sampler};
+use scenario::sample::{ProgrammaticSampler, Sampler};
 use scenario::suite::{Case, Suite, suite};
 use tokio::sync::oneshot;
 use validation::client::{self, CaseStatus, Options};
@@ -222,12 +222,12 @@ pub(crate) struct Turn {
 
 /// Some turns (from 1, in rising order) of a scenario of the programmatic sampler.
 pub(crate) fn sampled(seed: Seed, turns: &[u32]) -> Result<Vec<Turn>, Failure> {
-    let mut schema = Programmatic.first(seed)?.made;
+    let mut schema = ProgrammaticSampler.first(seed)?.made;
     let mut before = None;
     let mut taken = Vec::new();
     for turn in 1..=turns.last().copied().unwrap_or(0) {
         if turn > 1 {
-            let made = Programmatic.turn(seed, &schema, CHANGES_PER_TURN)?.made;
+            let made = ProgrammaticSampler.turn(seed, &schema, CHANGES_PER_TURN)?.made;
             before = Some((std::mem::replace(&mut schema, made.after), made.changes));
         }
         if turns.contains(&turn) {

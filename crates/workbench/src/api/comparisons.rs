@@ -125,7 +125,7 @@ impl ComparedMember {
             cost_usd: None,
             cost_known: 0,
             cost_per_turn: None,
-            cost_per_turn_known: KnownOver::default(),
+            cost_per_turn_known: KnownCounts::default(),
             cost_per_survived_turn: None,
             no_turn_survived: false,
             cost_per_episode: None,
@@ -142,7 +142,7 @@ pub(crate) fn marked(name: &str, simulated: bool) -> String {
 
 /// What a rate is over: only turns of which every attempt says the number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct KnownOver {
+pub struct KnownCounts {
     /// Episodes of which some turn says it: the n of the rate.
     pub episodes: u32,
     /// Those turns.
@@ -175,7 +175,7 @@ pub struct Spent {
     /// Steps of the agent (calls of its model) per turn played.
     pub steps_per_turn: Option<f64>,
     /// What that is over.
-    pub steps_known: KnownOver,
+    pub steps_known: KnownCounts,
     /// Mean over episodes of the steps that the agent took before the first turn not passed.
     pub steps_survived: Option<f64>,
     /// Episodes that this is over: those of which all those steps are known.
@@ -183,19 +183,19 @@ pub struct Spent {
     /// Tool calls per turn played.
     pub tool_calls_per_turn: Option<f64>,
     /// What that is over.
-    pub tool_calls_known: KnownOver,
+    pub tool_calls_known: KnownCounts,
     /// Agent seconds per turn played.
     pub seconds_per_turn: Option<f64>,
     /// What that is over.
-    pub seconds_known: KnownOver,
+    pub seconds_known: KnownCounts,
     /// US dollars per turn played.
     pub cost_per_turn: Option<f64>,
     /// What that is over.
-    pub cost_per_turn_known: KnownOver,
+    pub cost_per_turn_known: KnownCounts,
     /// Tokens, input and output, per turn played.
     pub tokens_per_turn: Option<f64>,
     /// What that is over.
-    pub tokens_known: KnownOver,
+    pub tokens_known: KnownCounts,
     /// US dollars per turn survived: the cost of whole episodes, turns after the first failure included, / the sum of
     /// stamina; `None` = cost not known for every episode, or no turn survived.
     pub cost_per_survived_turn: Option<f64>,
@@ -227,8 +227,8 @@ pub struct Comparison {
     pub reference: u32,
     /// Whether all members play one turn: then they have pass rates, and stamina says no more.
     pub of_one_turn: bool,
-    /// Horizon in turns.
-    pub tau: u32,
+    /// Horizon in turns; `None` = nobody was at risk.
+    pub tau: Option<u32>,
     /// Last turn of the axis: the most that any member plans or has seen.
     pub turns: u32,
     /// Scenarios that every member played.
@@ -273,6 +273,12 @@ impl Comparison {
     #[must_use]
     pub fn known_shared_scenarios(&self) -> Option<u32> {
         Some(self.shared_scenarios).filter(|shared| *shared > 0 || self.overlaps.is_empty())
+    }
+
+    /// Before what an episode is censored early: `turn 9`. Where nobody was at risk there is no such turn.
+    #[must_use]
+    pub fn early_limit(&self) -> String {
+        self.tau.map_or_else(|| "they were at risk".to_owned(), |tau| format!("turn {tau}"))
     }
 
     /// The pairs over which Holm corrects: `3 pairs`. `None` where none is tested.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{CompareRequest, FailuresRequest, FigureTheme, MatrixRequest, RetriesRequest, TableOf};
+use super::{CompareRequest, FailuresRequest, FigureTheme, MatrixRequest, RetriesRequest, TableSubject};
 
 /// What `bars` shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -48,7 +48,7 @@ pub enum Bands {
 /// A figure by what it is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum FigureOf {
+pub enum FigureSubject {
     /// Kaplan–Meier curves with at-risk table; one member gives the curve of a run.
     Survival {
         /// Whose.
@@ -124,7 +124,7 @@ pub enum FigureOf {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct DrawFigure {
     /// Which.
-    pub figure: FigureOf,
+    pub figure: FigureSubject,
     /// Colors.
     pub theme: FigureTheme,
     /// Width in px.
@@ -172,11 +172,11 @@ pub struct FigureMark {
 /// What is exported.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(tag = "what", rename_all = "snake_case")]
-pub enum ExportOf {
+pub enum ExportSubject {
     /// A figure.
     Figure {
         /// Which.
-        figure: FigureOf,
+        figure: FigureSubject,
         /// Venue and columns: `icml`, `icml:full`, …; see `list_presets`.
         preset: String,
         /// Height in pt; `None` = the preset's.
@@ -188,7 +188,7 @@ pub enum ExportOf {
     /// A table. Venue and grayscale are those of its pictures.
     Table {
         /// Which.
-        table: TableOf,
+        table: TableSubject,
         /// Venue and columns: `icml`, `icml:full`, …; see `list_presets`.
         preset: String,
         /// In grayscale.
@@ -243,7 +243,7 @@ pub enum ExportFormat {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ExportRequest {
     /// What.
-    pub of: ExportOf,
+    pub of: ExportSubject,
     /// As what.
     pub format: ExportFormat,
     /// Absolute path to write to; `None` = the answer carries the content.

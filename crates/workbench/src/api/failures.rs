@@ -351,6 +351,8 @@ pub struct FailureCase {
     pub rule: Option<String>,
     /// Failing tests by class, most first.
     pub tests: Vec<(String, u32)>,
+    /// Failing tests that the source counts and does not describe.
+    pub not_described: u32,
     /// Failing tests by origin: new, regressed, still failing, unknown.
     pub origins: (u32, u32, u32, u32),
     /// Failing tests, regressed ones first, then new ones, as many as were asked for.

@@ -1,5 +1,5 @@
-//! The settings of a run as the form has them, written by `cargo test -p workbench --test bindings`. Do not edit it by hand: a field
-//! is a row in `crates/settings/src/declarations`.
+//! The settings of a run as the form has them, written by `cargo nextest run --workspace --test bindings`. Do not edit it by hand: a
+//! field is a row in `crates/settings/src/declarations`.
 
 #![allow(clippy::doc_markdown, rustdoc::bare_urls, reason = "sentences that the form shows")]
 

@@ -142,7 +142,7 @@ pub struct RunRow {
 
 impl RunRow {
     /// Whether its number of turns is unknown, because no episode was at risk: it follows the runs beside it.
-    pub const fn is_of_unknown_turns(&self) -> bool {
+    pub const fn has_unknown_turns(&self) -> bool {
         self.tested
             && self.pass_rate.is_none()
             && matches!(self.scored_episodes, None | Some(0))
@@ -225,7 +225,7 @@ pub struct RunDetail {
 
 /// Withdraws runs, or episodes of one, or takes that back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct Withdraw {
+pub struct WithdrawRuns {
     /// Ids of the runs.
     pub runs: Vec<String>,
     /// Ids of episodes of the only run that is named: these are withdrawn, and the run is not; empty = the runs themselves.
@@ -237,7 +237,7 @@ pub struct Withdraw {
 
 /// Sets tags and note of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct Annotate {
+pub struct AnnotateRuns {
     /// Ids of the runs.
     pub runs: Vec<String>,
     /// Tags to add.

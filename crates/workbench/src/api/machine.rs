@@ -94,7 +94,7 @@ impl std::fmt::Debug for StoreKey {
 
 /// Whether a key is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct KeyKnown {
+pub struct KeyStatus {
     /// `None` = the keychain cannot be asked.
     pub known: Option<bool>,
     /// Why it cannot be asked, and what to do.

@@ -38,8 +38,8 @@ pub struct Matrix {
     pub left_out: Vec<String>,
     /// Whether all its runs play one turn: then cells have pass rates, and mean stamina says no more.
     pub of_one_turn: bool,
-    /// Horizon in turns, the same for every cell.
-    pub tau: u32,
+    /// Horizon in turns, the same for every cell; `None` = nobody was at risk.
+    pub tau: Option<u32>,
     /// The cells that hold τ down; `None` = no others would have a greater one, or τ was asked for.
     pub shortest: Option<ShortestCells>,
     /// Rows.
@@ -167,8 +167,8 @@ pub struct RetriesRequest {
 /// Stamina as a function of the retry budget.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct Retries {
-    /// Horizon in turns.
-    pub tau: u32,
+    /// Horizon in turns; `None` = nobody was at risk.
+    pub tau: Option<u32>,
     /// One a member.
     pub series: Vec<RetrySeries>,
     /// Settings that differ between the members so that they must not be compared, with their values.

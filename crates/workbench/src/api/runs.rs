@@ -110,7 +110,7 @@ pub struct RunTrust {
     /// Folders in which it would write.
     pub writes: Vec<String>,
     /// The endpoint with which a run was last begun here; it replaces the folder's.
-    pub here: Option<EndpointHere>,
+    pub here: Option<LocalEndpoint>,
     /// All of it in words, line by line: what every host shows.
     pub rows: Vec<TrustRow>,
 }
@@ -125,14 +125,14 @@ pub struct TrustRow {
     /// What happens instead, where it is not kept; `None` = there is no choice.
     pub instead: Option<String>,
     /// The choice that keeps it.
-    pub keep: Option<TrustKeep>,
+    pub keep: Option<TrustChoice>,
 }
 
 /// A choice of [`TrustRun`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
-pub enum TrustKeep {
+pub enum TrustChoice {
     /// [`TrustRun::keep_endpoint`].
     Endpoint,
     /// [`TrustRun::keep_key`].
@@ -141,7 +141,7 @@ pub enum TrustKeep {
     Variables,
 }
 
-impl TrustKeep {
+impl TrustChoice {
     /// The word of the command line.
     pub fn as_str(self) -> &'static str {
         self.into()
@@ -165,7 +165,7 @@ pub struct TaskImages {
 
 /// An endpoint of this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct EndpointHere {
+pub struct LocalEndpoint {
     /// Address.
     pub base_url: String,
     /// Its key, by name.
@@ -351,7 +351,7 @@ pub struct LiveEpisode {
     /// Why it ended.
     pub end_reason: Option<EndReason>,
     /// Whether it is over and can be continued, because what ended it was not its agent.
-    pub goes_on: bool,
+    pub is_resumable: bool,
     /// Wall seconds in which it was played.
     pub seconds: f64,
     /// So far.

@@ -7,7 +7,7 @@ pub use store::{SearchHit, SearchHits};
 
 /// Looks in names, requests and failure messages, or in transcripts and logs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct Search {
+pub struct SearchRequest {
     /// Words.
     pub text: String,
     /// Most hits to give; 0 = 20.
@@ -71,5 +71,5 @@ pub struct TextHits {
     /// Episodes of which only a part of the texts is searchable, because they are too many.
     pub in_part: u32,
     /// Whether there may be more places than were asked for or looked at.
-    pub more: bool,
+    pub has_more: bool,
 }

@@ -50,7 +50,7 @@ pub struct Sessions {
     /// The same in a sentence.
     pub nothing_says: String,
     /// Share of sessions that still run after each step, from step 0: a length, and no success.
-    pub running: Vec<StillRunning>,
+    pub running: Vec<RunningSessions>,
     /// What others published: comprehension and efficiency of models.
     pub published: Vec<PublishedNumber>,
     /// Statements that a reader must know.
@@ -125,7 +125,7 @@ pub struct SessionMean {
 
 /// How many sessions still run after a step.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
-pub struct StillRunning {
+pub struct RunningSessions {
     /// Steps (turns of the program: calls of the model with their tool calls).
     pub step: u32,
     /// Share that still runs, by Kaplan and Meier. A session that a limit of time or of turns or the endpoint ended is censored, as

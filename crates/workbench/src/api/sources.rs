@@ -23,7 +23,7 @@ pub struct AppState {
     pub warnings: u64,
     /// The same by severity.
     pub severities: WarningCounts,
-    /// Runs with at least one warning that may make a number wrong.
+    /// Runs that are shown with a warning: of the import, or about a number that is less sure than it looks.
     pub runs_with_warnings: u32,
     /// Runs that are neither baseline nor simulated.
     pub real_runs: u32,

@@ -12,7 +12,7 @@ use super::{
 /// A table by what it is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum TableOf {
+pub enum TableSubject {
     /// Members with n, events, censored, mean stamina, intervals, median, score, tokens, cost.
     Runs {
         /// Whose.
@@ -195,19 +195,19 @@ pub enum TableOf {
     /// Tests of an attempt, one a row.
     Tests {
         /// The attempt.
-        of: AttemptOf,
+        of: AttemptChoice,
     },
     /// Tests of one turn in two runs, joined by their ids.
     Joined {
         /// The one.
-        left: AttemptOf,
+        left: AttemptChoice,
         /// The other.
-        right: AttemptOf,
+        right: AttemptChoice,
     },
     /// Import warnings of a source.
     Warnings {
         /// Which.
-        of: WarningsOf,
+        of: WarningSelection,
     },
     /// What a validation of this process found to be wrong.
     Findings {
@@ -223,7 +223,7 @@ pub enum TableOf {
 
 /// An attempt at a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
-pub struct AttemptOf {
+pub struct AttemptChoice {
     /// Id of the run.
     pub run: String,
     /// Id of the episode.
@@ -236,7 +236,7 @@ pub struct AttemptOf {
 
 /// Which warnings of a source.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
-pub struct WarningsOf {
+pub struct WarningSelection {
     /// The source.
     pub source: i64,
     /// Only those treated so.

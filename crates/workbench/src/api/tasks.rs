@@ -91,11 +91,11 @@ pub struct TaskColumn {
     /// Tasks that it alone solves.
     pub only: u32,
     /// Seconds of agent time per task.
-    pub seconds: MeanOf,
+    pub seconds: KnownMean,
     /// Input and output tokens per task.
-    pub tokens: MeanOf,
+    pub tokens: KnownMean,
     /// US dollars per task.
-    pub cost_usd: MeanOf,
+    pub cost_usd: KnownMean,
 }
 
 impl TaskColumn {
@@ -107,7 +107,7 @@ impl TaskColumn {
 
 /// A mean over those of which a number is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, TS)]
-pub struct MeanOf {
+pub struct KnownMean {
     /// The mean; `None` = unknown for all.
     pub mean: Option<f64>,
     /// Over how many: trials of a task, or tasks.
@@ -116,7 +116,7 @@ pub struct MeanOf {
     pub of: u32,
 }
 
-impl MeanOf {
+impl KnownMean {
     /// Of values of which some are unknown. That those that are known are 0 says nothing of the others: they asked no model.
     pub fn from_values(values: impl Iterator<Item = Option<f64>>) -> Self {
         let (sum, known, total) = values.fold((0.0, 0, 0), |(sum, known, total), value| match value {
@@ -155,11 +155,11 @@ pub struct TaskCell {
     /// Trials that are not scored.
     pub unscored: u32,
     /// Seconds of agent time per trial, whether scored or not.
-    pub seconds: MeanOf,
+    pub seconds: KnownMean,
     /// Input and output tokens per trial.
-    pub tokens: MeanOf,
+    pub tokens: KnownMean,
     /// US dollars per trial.
-    pub cost_usd: MeanOf,
+    pub cost_usd: KnownMean,
 }
 
 #[cfg(test)]
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_mean_of_0_over_a_part_is_unknown() {
-        let mean = |values: &[Option<f64>]| MeanOf::from_values(values.iter().copied()).mean;
+        let mean = |values: &[Option<f64>]| KnownMean::from_values(values.iter().copied()).mean;
         assert_eq!(mean(&[Some(0.0), None]), None);
         assert_eq!(mean(&[Some(0.0), Some(0.0)]), Some(0.0));
         assert_eq!(mean(&[Some(0.0), Some(3.0), None]), Some(1.5));

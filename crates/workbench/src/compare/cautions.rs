@@ -4,7 +4,7 @@ use model::{CensoringPolicy, counted};
 
 use super::doubts::MUCH_CENSORED;
 use super::members::Pool;
-use super::{rules, tests_of};
+use super::{pair_tests, rules};
 use crate::api::{self, ComparedMember, Comparison};
 
 /// Fewer episodes than this get a caution.
@@ -14,7 +14,7 @@ const FEW: u32 = 10;
 pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPolicy) -> Vec<String> {
     let mut cautions = Vec::new();
     let list = |names: Vec<&str>| match names.as_slice() {
-        [one] => (*one).to_owned(),
+        [name] => (*name).to_owned(),
         [first @ .., last] if names.len() <= 3 => format!("{} and {last}", first.join(", ")),
         _ => format!("{} members", names.len()),
     };
@@ -24,28 +24,28 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
     let caution = |names: Vec<&str>, sentence: &dyn Fn(String) -> String| {
         (!names.is_empty()).then(|| sentence(list(names)))
     };
-    let one = comparison.of_one_turn;
-    let none = if one { "no trials" } else { "no episodes" };
+    let one_turn = comparison.of_one_turn;
+    let none = if one_turn { "no trials" } else { "no episodes" };
     cautions.extend(caution(names_where(&|m| m.stamina.n == 0), &|names| format!("{names}: {none}.")));
     cautions.extend(caution(names_where(&|m| m.stamina.n > 0 && m.stamina.mean.is_none()), &|names| {
-        if one {
+        if one_turn {
             return format!("{names}: no trial is scored, so nothing is known of its pass rate.");
         }
         format!("{names}: every episode was stopped from outside before it passed a turn. Nobody was at risk, so nothing is known of how long episodes last.")
     }));
     cautions.extend(caution(names_where(&|m| m.early_censored.is_some_and(|share| share > MUCH_CENSORED)), &|names| {
-        if one {
+        if one_turn {
             return format!(
                 "{names}: more than a tenth of the trials are not scored, since they were stopped from outside. The pass rate rests on the others; look at it with these counted as failed."
             );
         }
         format!(
-            "{names}: more than a tenth of the episodes were stopped from outside before turn {}. Their mean rests on the others; look at it with censored episodes counted as failed.",
-            comparison.tau
+            "{names}: more than a tenth of the episodes were stopped from outside before {}. Their mean rests on the others; look at it with censored episodes counted as failed.",
+            comparison.early_limit()
         )
     }));
     cautions.extend(caution(names_where(&|m| m.stamina.n > 0 && m.stamina.n < FEW), &|names| {
-        let episodes = if one { "trials" } else { "episodes" };
+        let episodes = if one_turn { "trials" } else { "episodes" };
         // One run alone is tested against none.
         let tests =
             if comparison.members.len() > 1 { ", and p-values of the log-rank test rough" } else { "" };
@@ -53,7 +53,7 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
     }));
     // Only repeats that were at risk depend on each other, and make intervals and tests clustered.
     cautions.extend(caution(names_where(&|m| m.stamina.clustered), &|names| {
-        if one {
+        if one_turn {
             return format!(
                 "{names}: several trials of a task. They are alike: intervals and log-rank tests are clustered by task."
             );
@@ -63,19 +63,19 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
         )
     }));
     // What went on after a failure costs and buys no stamina: beside runs that stop there it looks dear.
-    let goes_on =
+    let continues_after_failure =
         |m: &ComparedMember| m.spent.turns_after_failure > 0 && m.spent.cost_per_survived_turn.is_some();
     let sum = |figure: fn(&api::Spent) -> u32| -> u32 {
-        comparison.members.iter().filter(|m| goes_on(m)).map(|m| figure(&m.spent)).sum()
+        comparison.members.iter().filter(|m| continues_after_failure(m)).map(|m| figure(&m.spent)).sum()
     };
     let (after, all) = (sum(|s| s.turns_after_failure), sum(|s| s.turns_played));
-    cautions.extend(caution(names_where(&goes_on), &|names| {
+    cautions.extend(caution(names_where(&continues_after_failure), &|names| {
         format!(
             "{names}: {after} of {} played came after an episode's first failure. Cost per survived turn includes them.",
             counted(all.into(), "turn")
         )
     }));
-    if goes_on_differs(comparison) {
+    if continuation_differs(comparison) {
         cautions.push(
             "Some members stop at a failed turn and others go on: score, tokens, cost and time count the turns after it, so only stamina is compared on equal terms."
                 .to_owned(),
@@ -85,7 +85,7 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
         format!("{names}: simulated, no real model answered.")
     }));
     cautions.extend(in_common(comparison));
-    if let Some((a, b)) = twice(pools) {
+    if let Some((a, b)) = run_in_two_members(pools) {
         cautions.push(format!("{a} and {b} look like the same results opened twice."));
     }
     if policy.name() != "default" {
@@ -93,7 +93,7 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
     }
     cautions.extend(shorter(comparison));
     if comparison.members.len() > 1 && comparison.shared_scenarios == 0 && shares_none(comparison, pools) {
-        let scenario = if one { "task" } else { "scenario" };
+        let scenario = if one_turn { "task" } else { "scenario" };
         cautions.push(format!("No {scenario} is shared by all members: nothing is paired over all of them."));
     }
     cautions
@@ -102,7 +102,7 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
 /// The members that have runs, or trials of them, in common: nothing is paired or tested between these.
 pub(crate) fn in_common(comparison: &Comparison) -> Vec<String> {
     let sentence = |overlap: &(u32, u32, u32)| {
-        let runs_in_both = tests_of::in_common(comparison, *overlap);
+        let runs_in_both = pair_tests::in_common(comparison, *overlap);
         format!("{runs_in_both}: nothing is tested between these two, nor over all members.")
     };
     comparison.overlaps.iter().map(sentence).collect()
@@ -124,7 +124,7 @@ fn shares_none(comparison: &Comparison, pools: &[Pool]) -> bool {
 }
 
 /// Whether members differ in what they do after a failed turn.
-pub(crate) fn goes_on_differs(comparison: &Comparison) -> bool {
+pub(crate) fn continuation_differs(comparison: &Comparison) -> bool {
     comparison.differences.iter().any(|d| {
         let known: Vec<&String> = d.values.iter().flatten().collect();
         rules::is_after_failure(&d.setting) && known.iter().any(|value| *value != known[0])
@@ -133,23 +133,24 @@ pub(crate) fn goes_on_differs(comparison: &Comparison) -> bool {
 
 /// The pairs whose shared scenarios do not say as much as the comparison: their paired numbers have a τ of their own.
 pub(crate) fn shorter(comparison: &Comparison) -> Option<String> {
+    let whole = comparison.tau?;
     let name = |index: u32| comparison.members.get(index as usize).map_or("", |member| member.name.as_str());
     let value_of = |pair: &api::ComparedPair| {
-        let paired = pair.paired.as_ref().filter(|paired| paired.tau < comparison.tau)?;
+        let paired = pair.paired.as_ref().filter(|paired| paired.tau < whole)?;
         Some(format!("{} and {} (τ = {})", name(pair.a), name(pair.b), paired.tau))
     };
     let pairs: Vec<String> = comparison.pairs.iter().filter_map(value_of).collect();
     (!pairs.is_empty()).then(|| {
         format!(
             "On the scenarios that both played stamina is known to fewer than {} for {}: paired numbers are over these.",
-            counted(comparison.tau.into(), "turn"),
+            counted(whole.into(), "turn"),
             pairs.join(", ")
         )
     })
 }
 
 /// Two runs with the same key, start and episodes.
-fn twice(pools: &[Pool]) -> Option<(&str, &str)> {
+fn run_in_two_members(pools: &[Pool]) -> Option<(&str, &str)> {
     let runs: Vec<_> = pools.iter().flat_map(|pool| &pool.runs).collect();
     runs.iter().enumerate().find_map(|(i, a)| {
         runs[i + 1..].iter().find_map(|b| {

@@ -150,9 +150,9 @@ fn hand_on_withdrawn<'a>(copy: &PooledRun, mut runs: impl Iterator<Item = &'a mu
 }
 
 /// Which runs of some members have episodes in common.
-pub(crate) struct Common(HashSet<(RunId, RunId)>);
+pub(crate) struct RunsInCommon(HashSet<(RunId, RunId)>);
 
-impl Common {
+impl RunsInCommon {
     pub(crate) fn read(store: &Store, pools: &[Pool]) -> Result<Self, ApiError> {
         let runs: Vec<RunId> =
             pools.iter().flat_map(|pool| &pool.runs).map(|run| run.record.entry.id).collect();

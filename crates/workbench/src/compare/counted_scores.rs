@@ -11,6 +11,7 @@ use super::pool::PooledRun;
 use crate::api::ApiError;
 use crate::episodes::scores;
 use crate::rounds;
+use crate::undeclared_turns::{doubt_about_turns, is_about_scores};
 
 /// Gives these runs the scores of what counts of them. Those of a job that lies in several of them stand with the first one.
 pub(super) fn fill<'a>(store: &Store, runs: impl Iterator<Item = &'a mut PooledRun>) -> Result<(), ApiError> {
@@ -70,6 +71,9 @@ fn fill_one(
         summary.case_score = scores.case;
         summary.perfect = scores.perfect;
         summary.rounds = rounds;
+        summary.doubts.retain(|doubt| !is_about_scores(doubt));
+        let about_turns = doubt_about_turns(store, ids, summary)?;
+        summary.doubts.extend(about_turns);
     }
     Ok(())
 }

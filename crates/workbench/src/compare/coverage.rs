@@ -110,7 +110,7 @@ pub(crate) fn by_job(pools: &[Pool]) -> Cow<'_, [Pool]> {
 }
 
 /// How many episodes of a run there are and how many it planned, or of its job where other runs of its member have parts of that.
-pub(super) fn of_run(pools: &[Pool], run: &PooledRun) -> Option<(u32, u32)> {
+pub(super) fn read_of_planned_in_job(pools: &[Pool], run: &PooledRun) -> Option<(u32, u32)> {
     let is_own = |other: &&PooledRun| {
         other.record.entry.id == run.record.entry.id || is_one_job(&other.record.entry, &run.record.entry)
     };

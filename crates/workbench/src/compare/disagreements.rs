@@ -127,8 +127,8 @@ impl Table {
             for (run, plays) in pool.runs.iter().zip(plays) {
                 for (episode, play) in run.episodes.iter().zip(plays) {
                     let key = run.scenario(episode);
-                    let most = turns.entry(key.clone()).or_default();
-                    *most = (*most).max(episode.cells.len() as u32);
+                    let longest = turns.entry(key.clone()).or_default();
+                    *longest = (*longest).max(episode.cells.len() as u32);
                     scenarios.entry(key.clone()).or_insert_with(|| Scenario::from_episode(episode));
                     played
                         .entry(key)
@@ -306,8 +306,8 @@ fn worst(grids: &[(usize, Grid)], turn: u32) -> Option<Cell> {
 fn spread(cells: &[Option<Cell>]) -> Option<f64> {
     let shares: Vec<f64> = cells.iter().flatten().filter_map(Cell::share).collect();
     let least = shares.iter().copied().min_by(f64::total_cmp)?;
-    let most = shares.iter().copied().max_by(f64::total_cmp)?;
-    (shares.len() > 1).then_some(most - least)
+    let greatest = shares.iter().copied().max_by(f64::total_cmp)?;
+    (shares.len() > 1).then_some(greatest - least)
 }
 
 impl Workbench {

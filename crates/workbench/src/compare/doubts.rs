@@ -9,6 +9,7 @@ pub(crate) use super::pool::Part;
 use super::pool::Pool;
 use crate::api::{ComparedMember, Stamina};
 use crate::episodes::episode_noun;
+use crate::undeclared_turns::is_about_scores;
 
 /// A greater share of episodes that were stopped from outside is said.
 pub(crate) const MUCH_CENSORED: f64 = 0.1;
@@ -77,8 +78,12 @@ impl Number<'_> {
             });
         }
         let share = self.early_censored.filter(|share| *share > MUCH_CENSORED)?;
-        let tau = self.stamina.tau;
-        Some(format!("{:.0} % of episodes stopped from outside before turn {tau}", 100.0 * share))
+        let tau = self.stamina.tau?;
+        let all: usize = self.parts.iter().map(|part| part.episodes.len()).sum();
+        // In counts, as of trials: a percentage of a few episodes says too much, and 1 of 8 is neither 12 % nor 13 %.
+        let stopped = (share * all as f64).round();
+        let all = counted(all as u64, "episode");
+        Some(format!("{stopped:.0} of {all} stopped from outside before turn {tau}"))
     }
 
     /// Whether each episode of some run ended before the agent answered: a wrong model, key or parameter does that to all.
@@ -103,13 +108,13 @@ impl Number<'_> {
 }
 
 /// Those of a member of a comparison, and the place among them of the one that is about its cost.
-pub(super) fn of_member(
+pub(super) fn member_doubts(
     pool: &Pool,
     member: &ComparedMember,
     policy: &CensoringPolicy,
 ) -> (Vec<String>, Option<usize>) {
     let number = Number {
-        parts: Part::of_pools([pool]),
+        parts: Part::from_pools([pool]),
         stamina: &member.stamina,
         pass_rate: member.pass_rate.as_ref(),
         early_censored: member.early_censored,
@@ -149,13 +154,13 @@ pub(crate) fn withdrawn_runs(pools: &[Pool]) -> Vec<String> {
 const MOST_NAMED: usize = 3;
 
 /// That trials of a run are in others as well: `3 trials are also in RUN`. `others` are their names, each with how many trials.
-pub(crate) fn also_in(others: &[(String, u32)]) -> Vec<String> {
-    let (named, more) = others.split_at(others.len().min(MOST_NAMED));
+pub(crate) fn shared_trial_doubts(others: &[(String, u32)]) -> Vec<String> {
+    let (named, further) = others.split_at(others.len().min(MOST_NAMED));
     let one = |(run, trials): &(String, u32)| match trials {
         1 => format!("1 trial is also in {run}"),
         trials => format!("{trials} trials are also in {run}"),
     };
-    let further = match more.len() {
+    let further = match further.len() {
         0 => None,
         n => Some(format!("some trials are also in {}", counted(n as u64, "further run"))),
     };
@@ -168,22 +173,28 @@ pub(crate) fn may_be_copy(others: &[&str]) -> String {
 }
 
 /// The doubts of members under a figure or table, each once with the members that it is of. That a cost is known in part stands
-/// where costs are shown.
-pub(crate) fn beside(members: &[ComparedMember]) -> Vec<String> {
+/// where costs are shown, and that a score may be too high where scores are.
+pub(crate) fn grouped_doubts(members: &[ComparedMember]) -> Vec<String> {
     grouped(members, |member| {
         let of_cost = member.doubt_of_cost;
         let each = member.doubts.iter().enumerate();
-        each.filter(move |(index, _)| Some(*index) != of_cost).map(|(_, doubt)| doubt)
+        each.filter(move |(index, doubt)| Some(*index) != of_cost && !is_about_scores(doubt))
+            .map(|(_, doubt)| doubt)
     })
 }
 
+/// Those about scores alone.
+pub(crate) fn grouped_doubts_about_scores(members: &[ComparedMember]) -> Vec<String> {
+    grouped(members, |member| member.doubts.iter().filter(|doubt| is_about_scores(doubt)))
+}
+
 /// The same under a figure or table whose numbers have no such interval.
-pub(crate) fn beside_no_interval(members: &[ComparedMember]) -> Vec<String> {
+pub(crate) fn grouped_doubts_without_intervals(members: &[ComparedMember]) -> Vec<String> {
     grouped(members, |member| {
         let of_cost = member.doubt_of_cost;
         let each = member.doubts.iter().enumerate();
         let is_said = move |(index, doubt): &(usize, &String)| {
-            Some(*index) != of_cost && !OF_INTERVALS.contains(&doubt.as_str())
+            Some(*index) != of_cost && !OF_INTERVALS.contains(&doubt.as_str()) && !is_about_scores(doubt)
         };
         each.filter(is_said).map(|(_, doubt)| doubt)
     })
@@ -227,7 +238,7 @@ const MOST_MISSING: usize = 6;
 pub(crate) fn missing_of_members(pools: &[Pool]) -> Vec<String> {
     let noun = episode_noun(all_of_one_turn(pools));
     let each = pools.iter().flat_map(|pool| {
-        let parts = Part::of_pools([pool]);
+        let parts = Part::from_pools([pool]);
         let is_alone = parts.len() == 1;
         coverage::missing(&parts, noun)
             .into_iter()

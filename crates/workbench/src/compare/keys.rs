@@ -39,7 +39,7 @@ impl Key {
 
     /// Whether a pattern names it: the last parts of the name, `*` standing for anything inside a part; behind `^` the
     /// whole name.
-    pub(crate) fn is(&self, pattern: &str) -> bool {
+    pub(crate) fn matches_pattern(&self, pattern: &str) -> bool {
         let (whole, pattern) = pattern.strip_prefix('^').map_or((false, pattern), |rest| (true, rest));
         let wanted: Vec<&str> = pattern.split('.').collect();
         let Some(skip) = self.parts.len().checked_sub(wanted.len()) else { return false };
@@ -85,11 +85,19 @@ mod tests {
             ("Goose.temperature", Some("goose")),
         ] {
             let key = Key::new(name, harness);
-            assert!(key.is("temperature") && key.is("agent.temperature") && key.is("^agent.temperature"));
+            assert!(
+                key.matches_pattern("temperature")
+                    && key.matches_pattern("agent.temperature")
+                    && key.matches_pattern("^agent.temperature")
+            );
             assert!(key.of_harness && key.text() == "agent.temperature", "{name}");
         }
         let key = Key::new("datasets.0.task_names", None);
-        assert!(key.is("datasets.task_names") && !key.is("^task_names") && !key.of_harness);
+        assert!(
+            key.matches_pattern("datasets.task_names")
+                && !key.matches_pattern("^task_names")
+                && !key.of_harness
+        );
         assert!(!Key::new("agent", None).of_harness);
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use store::{RunFilter, RunRecord, Store};
 
-use super::copied::CopiedEpisodes;
+use super::copied_episodes::CopiedEpisodes;
 pub(crate) use super::pool::{Pool, PooledRun, Scenario, joined_names};
 use super::series_styles::by_levels;
 use super::sets::ScenarioSets;
@@ -19,9 +19,9 @@ use crate::sessions::no_stamina;
 pub(crate) fn all_of_one_turn<'a>(pools: impl IntoIterator<Item = &'a Pool>) -> bool {
     let mut any = false;
     let mut all = pools.into_iter().map(|pool| {
-        let one = pool.of_one_turn();
-        any |= one;
-        one || pool.of_unknown_turns()
+        let one_turn = pool.is_single_turn();
+        any |= one_turn;
+        one_turn || pool.has_unknown_turns()
     });
     all.all(|follows| follows) && any
 }
@@ -36,7 +36,7 @@ pub(crate) fn published(pools: &[Pool], about: &str) -> Vec<String> {
 pub(crate) fn published_scores(pools: &[Pool]) -> Vec<PublishedNumber> {
     let mut by_benchmark: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for pool in pools {
-        if rounds::of_runs(pool.scored()).is_some() {
+        if rounds::turn_scores(pool.scored()).is_some() {
             let tasks = pool.episodes().map(|episode| episode.scenario.as_str());
             by_benchmark.entry(pool.benchmark().key).or_default().extend(tasks);
         }

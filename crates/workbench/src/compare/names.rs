@@ -82,17 +82,17 @@ pub(super) fn name(pools: &mut [Pool]) {
 
 /// What tells ids apart: without the parts (to the dots) that all begin with, and the words (to the hyphens) that all end with.
 fn what_differs(ids: &[String]) -> Vec<Option<String>> {
-    fn alike(lists: &[Vec<&str>]) -> usize {
+    fn common_length(lists: &[Vec<&str>]) -> usize {
         let shortest = lists.iter().map(Vec::len).min().unwrap_or(0);
         (0..shortest.saturating_sub(1))
             .take_while(|index| lists.iter().all(|one| one[*index] == lists[0][*index]))
             .count()
     }
     let parts: Vec<Vec<&str>> = ids.iter().map(|id| id.split('.').collect()).collect();
-    let first = alike(&parts);
+    let first = common_length(&parts);
     let rest: Vec<String> = parts.iter().map(|parts| parts[first..].join(".")).collect();
     let words: Vec<Vec<&str>> = rest.iter().map(|rest| rest.rsplit('-').collect()).collect();
-    let last = alike(&words);
+    let last = common_length(&words);
     let short = |words: &Vec<&str>| words[last..].iter().rev().copied().collect::<Vec<_>>().join("-");
     words.iter().map(|words| Some(short(words))).collect()
 }

@@ -9,10 +9,10 @@ use analysis::survival::Observation;
 use model::{Benchmark, CensoringPolicy};
 use store::{EpisodeEntry, RunEntry, RunRecord};
 
-use super::copied::CopiedEpisodes;
+use super::copied_episodes::CopiedEpisodes;
 use super::sets::{self, ScenarioSets};
 use crate::api::{Member, SeriesStyle, marked};
-use crate::episodes::{episode_end, in_scenario, of_one_turn, of_unknown_turns, turn_axis};
+use crate::episodes::{episode_end, has_unknown_turns, in_scenario, is_single_turn, turn_axis};
 
 /// A run of a member.
 #[derive(Clone)]
@@ -123,14 +123,14 @@ impl Pool {
     }
 
     /// Whether all its episodes play one turn.
-    pub(crate) fn of_one_turn(&self) -> bool {
-        of_one_turn(self.episodes())
+    pub(crate) fn is_single_turn(&self) -> bool {
+        is_single_turn(self.episodes())
             && self.runs.iter().all(|run| run.record.run.reported.totals_only.is_empty())
     }
 
     /// Whether its number of turns is unknown, because no episode was at risk.
-    pub(crate) fn of_unknown_turns(&self) -> bool {
-        of_unknown_turns(self.episodes())
+    pub(crate) fn has_unknown_turns(&self) -> bool {
+        has_unknown_turns(self.episodes())
             && self.runs.iter().all(|run| run.record.run.reported.totals_only.is_empty())
     }
 
@@ -248,7 +248,7 @@ pub(crate) struct Part<'a> {
 
 impl<'a> Part<'a> {
     /// The runs of members.
-    pub(crate) fn of_pools(pools: impl IntoIterator<Item = &'a Pool>) -> Vec<Self> {
+    pub(crate) fn from_pools(pools: impl IntoIterator<Item = &'a Pool>) -> Vec<Self> {
         let runs = pools.into_iter().flat_map(|pool| &pool.runs);
         runs.map(|run| {
             let entry = &run.record.entry;

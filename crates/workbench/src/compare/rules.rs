@@ -56,12 +56,12 @@ pub(crate) enum Label {
 pub(crate) struct Rule {
     /// What the setting is called.
     label: Label,
-    /// Names that it has, see [`Key::is`].
+    /// Names that it has, see [`Key::matches_pattern`].
     pub(crate) keys: &'static [&'static str],
     /// What it does.
     pub(crate) effect: Effect,
     /// Of a number: whom more of it favors, `longer time favors`.
-    pub(crate) more: Option<&'static str>,
+    pub(crate) favors: Option<&'static str>,
     /// What a difference means, in words.
     pub(crate) note: &'static str,
     /// Whether our own runner means "no limit" where it does not write it.
@@ -92,7 +92,7 @@ const fn rule(
     note: &'static str,
 ) -> Rule {
     let label = if label.is_empty() { Label::OfSource } else { Label::Is(label) };
-    Rule { label, keys, effect, more: None, note, unlimited: false }
+    Rule { label, keys, effect, favors: None, note, unlimited: false }
 }
 
 /// A rule of one setting of this program.
@@ -122,7 +122,7 @@ static OTHER: Rule = rule("", &[], Effect::CannotBeRuledOut, "the effect of this
 pub(crate) fn rule_of(key: &Key) -> &'static Rule {
     static OF_HARNESS: Rule =
         rule("", &[], Effect::OfHarness, "the effect of this setting of the harness is not known");
-    let found = RULES.iter().find(|rule| rule.keys.iter().any(|pattern| key.is(pattern)));
+    let found = RULES.iter().find(|rule| rule.keys.iter().any(|pattern| key.matches_pattern(pattern)));
     match found {
         Some(rule) => rule,
         None if key.of_harness => &OF_HARNESS,

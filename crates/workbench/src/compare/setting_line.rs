@@ -34,7 +34,7 @@ pub(crate) struct Line<'a> {
     /// What a difference does.
     pub(crate) effect: Effect,
     /// Of a number: whom more of it favors.
-    pub(crate) more: Option<&'a str>,
+    pub(crate) favors: Option<&'a str>,
     /// What a difference means.
     pub(crate) note: String,
 }

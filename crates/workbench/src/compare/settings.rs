@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use store::RunRecord;
 
-use super::facts;
 use super::keys::Key;
 use super::members::Pool;
 use super::rules::{Effect, Rule, SETS, rule_of};
+use super::run_facts;
 use super::sets::PACK;
 use super::setting_line::{Line, Setting};
 use crate::api::{Comparability, SettingDifference};
@@ -23,8 +23,8 @@ pub(crate) struct Settings {
 
 /// Compares the settings of members.
 pub(crate) fn compare(pools: &[Pool], reference: usize) -> Settings {
-    let mut lines = facts::lines(pools);
-    lines.extend(of_source(pools));
+    let mut lines = run_facts::lines(pools);
+    lines.extend(source_lines(pools));
     let mut settings = Settings { differences: Vec::new(), equal: Vec::new() };
     for line in lines {
         judge(line, pools, reference, &mut settings);
@@ -60,7 +60,7 @@ pub(crate) fn in_words(differences: &[SettingDifference], one: &str) -> Vec<Stri
 }
 
 /// Settings under the source's own names. The same setting is one line, whatever the sources call it.
-fn of_source(pools: &[Pool]) -> Vec<Line<'static>> {
+fn source_lines(pools: &[Pool]) -> Vec<Line<'static>> {
     struct FoundSetting {
         rule: &'static Rule,
         keys: Vec<String>,
@@ -142,7 +142,7 @@ fn of_source(pools: &[Pool]) -> Vec<Line<'static>> {
                 differs: false,
                 values,
                 effect: found.rule.effect,
-                more: found.rule.more,
+                favors: found.rule.favors,
                 note: found.rule.note.to_owned(),
             })
         })
@@ -175,11 +175,11 @@ impl UnusedSettings {
     }
 
     fn has(&self, key: &Key) -> bool {
-        (self.no_model_sampled && key.is("llm_sampler_model_id"))
+        (self.no_model_sampled && key.matches_pattern("llm_sampler_model_id"))
             // words: ok: the keys keep their name.
-            || (self.no_simulated_model && (key.is("oracle.*") || key.is("oracle.mischief.*")))
+            || (self.no_simulated_model && (key.matches_pattern("oracle.*") || key.matches_pattern("oracle.mischief.*")))
             // Wherever the pack lay: its hash says what was in it.
-            || (self.hash_is_known && key.is("scenarios_dir"))
+            || (self.hash_is_known && key.matches_pattern("scenarios_dir"))
     }
 }
 
@@ -200,11 +200,11 @@ fn setting(key: &Key, name: &str, value: &Value) -> Option<Setting> {
         }
         Value::String(text) if text == "[hidden]" => return None,
         // Of a folder only its name: where it lay does not matter.
-        Value::String(text) if key.is("scenarios_dir") => {
+        Value::String(text) if key.matches_pattern("scenarios_dir") => {
             text.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or(text).to_owned()
         }
         // So much tells packs apart, and fits into a line.
-        Value::String(text) if key.is(PACK) => text.chars().take(12).collect(),
+        Value::String(text) if key.matches_pattern(PACK) => text.chars().take(12).collect(),
         Value::String(text) => text.clone(),
         Value::Array(list) => {
             let parts: Vec<String> =
@@ -219,7 +219,7 @@ fn setting(key: &Key, name: &str, value: &Value) -> Option<Setting> {
 
 /// Several values of a setting on one line, in the order of the alphabet where theirs means nothing ([`SETS`]).
 fn listed(key: &Key, mut parts: Vec<String>) -> String {
-    if SETS.iter().any(|pattern| key.is(pattern)) {
+    if SETS.iter().any(|pattern| key.matches_pattern(pattern)) {
         parts.sort();
         parts.dedup();
     }
@@ -272,7 +272,7 @@ fn judge(line: Line<'_>, pools: &[Pool], reference: usize, settings: &mut Settin
     let values: Vec<Option<String>> = line.values.iter().map(|runs| joined(runs)).collect();
     let note = note(&line, pools, effect, differs, unknown);
     settings.differences.push(SettingDifference {
-        odd: odd(&values, reference),
+        odd: unlike_reference(&values, reference),
         setting: line.label,
         key: line.key,
         values,
@@ -312,7 +312,7 @@ fn joined(runs: &[Option<Setting>]) -> Option<String> {
 }
 
 /// Who has another value than the reference; the reference, if most others have another one.
-fn odd(values: &[Option<String>], reference: usize) -> Vec<bool> {
+fn unlike_reference(values: &[Option<String>], reference: usize) -> Vec<bool> {
     let Some(expected) = values.get(reference) else { return vec![false; values.len()] };
     let others = values.len() - 1;
     let differ = values.iter().filter(|value| *value != expected).count();
@@ -329,7 +329,9 @@ fn note(line: &Line<'_>, pools: &[Pool], effect: Comparability, differs: bool, u
         Comparability::NoEffect => line.note.clone(),
         _ if !differs => format!("may differ (unknown for {})", members(unknown)),
         _ => {
-            let favored = line.more.and_then(|more| Some(format!("{more} {}", most(line, pools)?)));
+            let favored = line
+                .favors
+                .and_then(|condition| Some(format!("{condition} {}", greatest_members(line, pools)?)));
             let meaning = favored.unwrap_or_else(|| line.note.clone());
             let gap = if unknown > 0 { format!("; unknown for {}", members(unknown)) } else { String::new() };
             format!("{meaning}{gap}")
@@ -339,7 +341,7 @@ fn note(line: &Line<'_>, pools: &[Pool], effect: Comparability, differs: bool, u
 
 /// The members with the greatest value, by name. `None` where one is no number, for `not set` may be more or less, and
 /// where the runs of a member have several.
-fn most(line: &Line<'_>, pools: &[Pool]) -> Option<String> {
+fn greatest_members(line: &Line<'_>, pools: &[Pool]) -> Option<String> {
     let vague = |runs: &Vec<Option<Setting>>| {
         let numbers: Vec<Option<f64>> = runs.iter().flatten().map(|setting| setting.number).collect();
         numbers.iter().any(|n| n.is_none() || *n != numbers[0])

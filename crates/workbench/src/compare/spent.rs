@@ -7,17 +7,17 @@ use model::{CensoringPolicy, Ending};
 use store::{EpisodeEntry, EpisodeId, EpisodeTurns, KnownSum};
 
 use super::members::Pool;
-use crate::api::{ComparedMember, KnownOver, Spent};
+use crate::api::{ComparedMember, KnownCounts, Spent};
 
 /// A rate over the turns of which a number is known.
 struct PerTurn {
     sum: f64,
-    known_over: KnownOver,
+    known_over: KnownCounts,
 }
 
 impl PerTurn {
     const fn new() -> Self {
-        Self { sum: 0.0, known_over: KnownOver { turns: 0, episodes: 0 } }
+        Self { sum: 0.0, known_over: KnownCounts { turns: 0, episodes: 0 } }
     }
 
     fn add(&mut self, known: KnownSum) {

@@ -60,7 +60,7 @@ impl Workbench {
         for spec in report.tables() {
             let table = printed(spec)?;
             let name = &table.name;
-            if let Some(reason) = figures::export::why_not_drawn(spec) {
+            if let Some(reason) = figures::export::drawing_refusal(spec) {
                 warnings.push(format!(
                     "tables/{name} is not drawn: {reason}; its CSV, Parquet and LaTeX files have every row"
                 ));
@@ -176,7 +176,7 @@ impl Workbench {
             _ => self.allowed(target)?,
         };
         let (files, _, warnings) = self.bundle(request, preset, watch)?;
-        watch.goes_on()?;
+        watch.check_continues()?;
         let failed = |path: &Path, error: std::io::Error| {
             ApiError::new("export.write", format!("The folder cannot be made: {error}"))
                 .at(path.to_string_lossy().into_owned())

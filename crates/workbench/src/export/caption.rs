@@ -7,9 +7,9 @@ pub(super) fn cautions(spec: &FigureSpec) -> Vec<String> {
     const MOST: usize = 3;
     let mut found = figures::grayscale_check(spec);
     if found.len() > MOST {
-        let more = found.len() - MOST;
+        let unnamed = found.len() - MOST;
         found.truncate(MOST);
-        found.push(format!("{more} more pairs cannot be told apart in grayscale"));
+        found.push(format!("{unnamed} more pairs cannot be told apart in grayscale"));
     }
     found
 }

@@ -11,13 +11,13 @@ use model::PassRate;
 
 use super::percent::percent;
 use super::scenario_names::ScenarioNames;
-use super::tables::REPEATS;
+use super::tables::repeats_note;
 use super::{class_patterns, matrix, measure_names, method, plane};
 
 use crate::Workbench;
 use crate::api::{
-    self, ApiError, Bands, CompareRequest, ComparedMember, Comparison, FailureGrouping, FigureMark, FigureOf,
-    Measure, Nothing, Pairs, PublishedNumber, SessionsRequest, Stamina, SurvivalRow,
+    self, ApiError, Bands, CompareRequest, ComparedMember, Comparison, FailureGrouping, FigureMark,
+    FigureSubject, Measure, Nothing, Pairs, PublishedNumber, SessionsRequest, Stamina, SurvivalRow,
 };
 use crate::compare::members;
 use crate::published;
@@ -27,38 +27,38 @@ const MOST_RUNS: usize = 50;
 
 impl Workbench {
     /// A figure with its data; place and colors are still to be chosen.
-    pub(super) fn figure_spec(&self, selection: &FigureOf) -> Result<FigureSpec, ApiError> {
+    pub(super) fn figure_spec(&self, selection: &FigureSubject) -> Result<FigureSpec, ApiError> {
         let (figure, method) = match selection {
-            FigureOf::Survival { of: request, bands } => {
+            FigureSubject::Survival { of: request, bands } => {
                 let data = self.compare_runs(request.clone())?;
-                let method = Method { tau: method::tau(data.tau), ..self.method_with_doubts(&data)? };
+                let method = Method { tau: data.tau, ..self.method_with_doubts(&data)? };
                 let repeats = data.members.iter().any(|member| member.stamina.clustered);
-                let repeats = repeats.then(|| REPEATS.to_owned()).into_iter();
+                let repeats = repeats.then(|| repeats_note(data.of_one_turn).to_owned()).into_iter();
                 let notes = repeats.chain(method::passed_are_censored(&data)).collect();
-                (survival(&data, *bands), method::noted(method, notes))
+                (survival(&data, *bands), method::with_notes(method, notes))
             }
-            FigureOf::FirstFailures { of: request } => {
+            FigureSubject::FirstFailures { of: request } => {
                 let data = self.compare_runs(request.clone())?;
                 let figure = FirstFailuresComparison { series: series(&data.members) };
                 let notes = method::passed_are_censored(&data);
-                let method = method::noted(self.method_with_doubts_of_sums(&data)?, notes);
+                let method = method::with_notes(self.method_with_doubts_of_sums(&data)?, notes);
                 (Figure::FirstFailuresComparison(figure), method)
             }
-            FigureOf::Differences { of: request, ratio } => {
+            FigureSubject::Differences { of: request, ratio } => {
                 let data =
                     self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..request.clone() })?;
                 // Holm's correction is over the pairs that the figure shows.
                 let method = method::differences(self.method_with_doubts(&data)?, &data, *ratio);
                 (Figure::Differences(differences(&data, *ratio)?), method)
             }
-            FigureOf::Paired { of: request, other } => {
+            FigureSubject::Paired { of: request, other } => {
                 let data =
                     self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..request.clone() })?;
                 let method = method::paired(self.method_with_doubts_of_sums(&data)?, &data, *other);
                 let names = ScenarioNames::from_pools(&members::resolve(&self.store, &request.members)?);
                 (Figure::Paired(paired(&data, *other, &names)?), method)
             }
-            FigureOf::Bars { of: request, measure, published } => {
+            FigureSubject::Bars { of: request, measure, published } => {
                 let data = self.compare_runs(request.clone())?;
                 let with_doubts = match measure {
                     Measure::Stamina | Measure::PassRate => self.method_with_doubts(&data)?,
@@ -70,21 +70,21 @@ impl Workbench {
                         return Ok(Vec::new());
                     }
                     let pair = (member.harness.as_deref(), member.model.as_deref());
-                    self.beside(&published::numbers(&member.benchmark.0), pair, &member.runs)
+                    self.published_beside(&published::numbers(&member.benchmark.0), pair, &member.runs)
                 };
                 let beside = data.members.iter().map(beside_member).collect::<Result<Vec<_>, ApiError>>()?;
                 let mut notes = matrix::left_out(beside.iter().flatten(), &[], data.tau);
                 if *published && beside.iter().all(Vec::is_empty) {
                     notes.push(matrix::none_beside(&data, *measure));
                 }
-                let method = method::noted(method, notes);
+                let method = method::with_notes(method, notes);
                 (Figure::Bars(bars(&data, *measure, &beside)), method)
             }
-            FigureOf::Pareto { of: request } => {
+            FigureSubject::Pareto { of: request } => {
                 let data = self.compare_runs(request.clone())?;
                 (Figure::Pareto(pareto(&data)), method::pareto(self.method_with_doubts(&data)?, &data))
             }
-            FigureOf::Plane { runs } => {
+            FigureSubject::Plane { runs } => {
                 if runs.is_empty() || runs.len() > MOST_RUNS {
                     let message = format!("A plane is of 1 to {MOST_RUNS} runs of LoCoBench-Agent");
                     return Err(ApiError::new("export.figure", message).hint("`stamina runs` lists them"));
@@ -93,21 +93,21 @@ impl Workbench {
                 let sessions = sessions.collect::<Result<Vec<_>, _>>()?;
                 let notes = self.sessions_in_several(runs)?;
                 let (figure, method) = plane::figure(&sessions);
-                (Figure::Plane(figure), method::noted(method, notes))
+                (Figure::Plane(figure), method::with_notes(method, notes))
             }
-            FigureOf::Matrix { of: request, published } => {
+            FigureSubject::Matrix { of: request, published } => {
                 let data = self.get_matrix(request.clone())?;
                 let method = method::matrix(self.policy_method(&data.policy)?, &data);
-                let method = method::noted(method, method::of_matrix_not_comparable(&data));
-                let method = method::noted(method, crate::matrix::doubts(&data));
+                let method = method::with_notes(method, method::matrix_comparability_notes(&data));
+                let method = method::with_notes(method, crate::matrix::doubts(&data));
                 if !*published {
                     return Ok(printed(Figure::Matrix(matrix::figure(&data, None)), method));
                 }
                 let beside = self.beside_cells(&data)?;
-                let method = method::noted(method, matrix::not_in_matrix(&data, &beside));
+                let method = method::with_notes(method, matrix::not_in_matrix(&data, &beside));
                 (Figure::Matrix(matrix::figure(&data, Some(&beside))), method)
             }
-            FigureOf::Retries { of: request, published } => {
+            FigureSubject::Retries { of: request, published } => {
                 let data = self.get_retries(request.clone())?;
                 let policy = self.get_policy(Nothing {})?.name;
                 let method = method::retries(self.policy_method(&policy)?, &data);
@@ -115,15 +115,15 @@ impl Workbench {
                     .or_else(|| matrix::none_published(&data.published))
                     .filter(|_| *published);
                 let notes = not_drawn.into_iter().chain(self.withdrawn_marks(&request.members)?).collect();
-                let method = method::noted(method, notes);
+                let method = method::with_notes(method, notes);
                 (Figure::Retries(retries(&data, *published)), method)
             }
-            FigureOf::Failures { of: request } => {
+            FigureSubject::Failures { of: request } => {
                 let (data, pools) = self.failures_with_pools(request)?;
                 let policy = self.get_policy(Nothing {})?.name;
                 let episodes = self.episodes_of_pools(&pools)?;
                 let method = method::failures(self.policy_method(&policy)?, &data, request.scope, episodes);
-                let method = method::noted(method, method::of_failures_cautions(&data));
+                let method = method::with_notes(method, method::failure_cautions(&data));
                 (Figure::FailureShares(failure_shares(&data, request.group)), method)
             }
         };
@@ -233,7 +233,7 @@ fn survival(data: &Comparison, bands: Bands) -> Figure {
     Figure::SurvivalComparison(SurvivalComparison {
         series: series(&data.members),
         reference: (data.members.len() > 1).then_some(data.reference),
-        tau: Some(data.tau).filter(|tau| *tau > 0),
+        tau: data.tau,
         bands: match bands {
             Bands::Auto => figures::Bands::Auto,
             Bands::All => figures::Bands::All,
@@ -351,8 +351,8 @@ pub(super) fn measured(member: &ComparedMember, measure: Measure) -> (Option<f64
 
 /// `beside`: for each member, the published numbers that may stand beside it.
 fn bars(data: &Comparison, measure: Measure, beside: &[Vec<matrix::PublishedBeside>]) -> Bars {
-    let one = data.of_one_turn;
-    let (name, unit) = measure_names::name_and_unit(measure, one);
+    let one_turn = data.of_one_turn;
+    let (name, unit) = measure_names::name_and_unit(measure, one_turn);
     let rows = data.members.iter().zip(beside).map(|(member, beside)| {
         let (value, ci_low, ci_high) = measured(member, measure);
         let n = match &member.pass_rate {
@@ -361,12 +361,12 @@ fn bars(data: &Comparison, measure: Measure, beside: &[Vec<matrix::PublishedBesi
         };
         let counted = matches!(measure, Measure::Stamina | Measure::PassRate);
         // A number over some of them is that of others than the figure shows elsewhere.
-        let note = method::known_in_part(member, measure, one)
+        let note = method::known_in_part(member, measure, one_turn)
             .map(|known| format!("known for {known}"))
             .or_else(|| counted.then(|| format!("n = {n}")));
         let instead = (measure == Measure::CostPerSurvivedTurn && member.spent.no_turn_survived)
-            .then(|| member.spent.instead_of_cost_per_survived_turn(one).to_owned());
-        let published = matrix::alike(beside, data.tau);
+            .then(|| member.spent.instead_of_cost_per_survived_turn(one_turn).to_owned());
+        let published = matrix::published_alike(beside, data.tau);
         BarRow { label: label(member), value, ci_low, ci_high, instead, note, published }
     });
     Bars { measure: name.to_owned(), unit: unit.map(str::to_owned), rows: rows.collect() }
@@ -397,7 +397,7 @@ fn pareto(data: &Comparison) -> Pareto {
         cost: measure_names::name_and_unit(Measure::Cost, data.of_one_turn).0.to_owned(),
         unit: Some("US$".to_owned()),
         scale,
-        tau: method::tau(data.tau).filter(|_| !data.of_one_turn),
+        tau: data.tau.filter(|_| !data.of_one_turn),
         measure: data.of_one_turn.then(|| "Pass rate".to_owned()),
         measure_unit: data.of_one_turn.then(|| "%".to_owned()),
     }
@@ -432,12 +432,12 @@ fn retries(data: &api::Retries, published: bool) -> Retries {
         series: series.collect(),
         reference: None,
         bands: figures::Bands::Auto,
-        tau: Some(data.tau).filter(|tau| *tau > 0),
+        tau: data.tau,
     }
 }
 
 /// What can be pointed at in a drawing, as the pages know it: whose, and which of its data.
-pub(super) fn marks(subject: &FigureOf, figure: &Figure, drawing: &Drawing) -> Vec<FigureMark> {
+pub(super) fn marks(subject: &FigureSubject, figure: &Figure, drawing: &Drawing) -> Vec<FigureMark> {
     let mut marks: Vec<FigureMark> = drawing.marks.iter().map(|m| mark(subject, figure, m)).collect();
     // A turn is pointed at anywhere over its column, down to the rows of the table.
     let rows = drawing.marks.iter().filter(|m| m.id.starts_with("row-")).map(|m| m.y0);
@@ -454,15 +454,15 @@ pub(super) fn marks(subject: &FigureOf, figure: &Figure, drawing: &Drawing) -> V
     marks
 }
 
-fn mark(selection: &FigureOf, figure: &Figure, mark: &Mark) -> FigureMark {
+fn mark(selection: &FigureSubject, figure: &Figure, mark: &Mark) -> FigureMark {
     let mut numbers = mark.id.split('-').skip(1).map_while(|part| part.parse::<u32>().ok());
     let (first, second) = (numbers.next().unwrap_or(0), numbers.next());
     let (series, item) = match (selection, figure) {
         // Row and column: with published numbers a figure may have more of both than the matrix of the page.
         (_, Figure::Matrix(_)) => (first, second),
-        (FigureOf::Paired { other, .. }, _) => (*other, Some(first)),
+        (FigureSubject::Paired { other, .. }, _) => (*other, Some(first)),
         // The rows of a forest leave the reference out.
-        (FigureOf::Differences { of: request, .. }, _) => {
+        (FigureSubject::Differences { of: request, .. }, _) => {
             (if first < request.reference { first } else { first + 1 }, None)
         }
         // Published numbers stand behind the members.

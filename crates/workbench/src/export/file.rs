@@ -5,7 +5,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::Workbench;
-use crate::api::{ApiError, CompareRequest, ExportFormat, FigureOf, MatrixRequest, Member, TableOf};
+use crate::api::{
+    ApiError, CompareRequest, ExportFormat, FigureSubject, MatrixRequest, Member, TableSubject,
+};
 use crate::export::{CompanionName, MadeFile};
 
 /// The ending of files of a format.
@@ -51,7 +53,7 @@ pub(super) struct WrittenExport {
 }
 
 /// Letters, digits and single hyphens, at most 60.
-fn safe(name: &str) -> String {
+fn safe_name(name: &str) -> String {
     let mut out = String::new();
     for c in name.chars() {
         if c.is_ascii_alphanumeric() || matches!(c, '.' | '_') {
@@ -70,103 +72,111 @@ fn name_of_members(members: &[Member]) -> String {
     match members {
         [] => "all-runs".to_owned(),
         [one] => match one {
-            Member::Run { run } => safe(run),
-            Member::Harness { harness, .. } => safe(&format!("harness {harness}")),
-            Member::Model { model, .. } => safe(&format!("model {model}")),
-            Member::Cell { harness, model, .. } => safe(&format!("{model} {harness}")),
-            Member::Tag { tag, .. } => safe(&format!("tag {tag}")),
+            Member::Run { run } => safe_name(run),
+            Member::Harness { harness, .. } => safe_name(&format!("harness {harness}")),
+            Member::Model { model, .. } => safe_name(&format!("model {model}")),
+            Member::Cell { harness, model, .. } => safe_name(&format!("{model} {harness}")),
+            Member::Tag { tag, .. } => safe_name(&format!("tag {tag}")),
         },
         several => format!("{}-runs", several.len()),
     }
 }
 
-fn named(kind: &str, members: &[Member]) -> String {
+fn file_name_of(kind: &str, members: &[Member]) -> String {
     format!("{kind}-{}", name_of_members(members)).trim_end_matches('-').to_owned()
 }
 
-fn of_benchmark(kind: &str, request: &MatrixRequest) -> String {
-    format!("{kind}-{}", safe(request.benchmark.as_deref().unwrap_or("benchmark")))
+fn benchmark_file_name(kind: &str, request: &MatrixRequest) -> String {
+    format!("{kind}-{}", safe_name(request.benchmark.as_deref().unwrap_or("benchmark")))
 }
 
 /// A good name for a report.
 pub(super) fn report_name(kind: &str, request: &CompareRequest) -> String {
-    named(kind, &request.members)
+    file_name_of(kind, &request.members)
 }
 
 /// A good name for a figure, without its ending.
-pub(super) fn figure_name(figure: &FigureOf) -> String {
+pub(super) fn figure_name(figure: &FigureSubject) -> String {
     match figure {
-        FigureOf::Survival { of: request, .. } => named("survival", &request.members),
-        FigureOf::Differences { of: request, ratio: false } => named("differences", &request.members),
-        FigureOf::Differences { of: request, ratio: true } => named("ratios", &request.members),
-        FigureOf::Paired { of: request, other } => format!("{}-{other}", named("paired", &request.members)),
-        FigureOf::FirstFailures { of: request } => named("first-failures", &request.members),
-        FigureOf::Bars { of: request, measure, .. } => {
+        FigureSubject::Survival { of: request, .. } => file_name_of("survival", &request.members),
+        FigureSubject::Differences { of: request, ratio: false } => {
+            file_name_of("differences", &request.members)
+        }
+        FigureSubject::Differences { of: request, ratio: true } => file_name_of("ratios", &request.members),
+        FigureSubject::Paired { of: request, other } => {
+            format!("{}-{other}", file_name_of("paired", &request.members))
+        }
+        FigureSubject::FirstFailures { of: request } => file_name_of("first-failures", &request.members),
+        FigureSubject::Bars { of: request, measure, .. } => {
             let measure = serde_json::to_value(measure).ok();
             let measure = measure.as_ref().and_then(|m| m.as_str()).unwrap_or("measure").replace('_', "-");
-            named(&measure, &request.members)
+            file_name_of(&measure, &request.members)
         }
-        FigureOf::Pareto { of: request } => named("pareto", &request.members),
-        FigureOf::Plane { runs } => {
+        FigureSubject::Pareto { of: request } => file_name_of("pareto", &request.members),
+        FigureSubject::Plane { runs } => {
             let members: Vec<Member> = runs.iter().map(|run| Member::Run { run: run.clone() }).collect();
-            named("plane", &members)
+            file_name_of("plane", &members)
         }
-        FigureOf::Matrix { of: request, .. } => of_benchmark("matrix", request),
-        FigureOf::Retries { of: request, .. } => named("retries", &request.members),
-        FigureOf::Failures { of: request } => named("failures", &request.members),
+        FigureSubject::Matrix { of: request, .. } => benchmark_file_name("matrix", request),
+        FigureSubject::Retries { of: request, .. } => file_name_of("retries", &request.members),
+        FigureSubject::Failures { of: request } => file_name_of("failures", &request.members),
     }
 }
 
 /// A good name for a table, without its ending.
-pub(super) fn table_name(table: &TableOf) -> String {
+pub(super) fn table_name(table: &TableSubject) -> String {
     match table {
-        TableOf::Runs { of: request } => named("runs", &request.members),
-        TableOf::Scores { of: request } => named("scores", &request.members),
-        TableOf::Spent { of: request } => named("spent", &request.members),
-        TableOf::Pairs { of: request } => named("pairs", &request.members),
-        TableOf::Sensitivity { of: request } => named("sensitivity", &request.members),
-        TableOf::Settings { of: request } => named("settings", &request.members),
-        TableOf::Survival { of: request } => named("survival-table", &request.members),
-        TableOf::Disagreements { of: request } => named("disagreements", &request.members),
-        TableOf::Matrix { of: request } => of_benchmark("matrix-table", request),
-        TableOf::Spread { of: request } => of_benchmark("spread", request),
-        TableOf::Published { of: request } => of_benchmark("published", request),
-        TableOf::Retries { of: request } => named("retries-table", &request.members),
-        TableOf::Gains { of: request } => named("gains", &request.members),
-        TableOf::Failures { of: request } => named("failures-table", &request.members),
-        TableOf::Cases { of: request } => named("failure-cases", &request.of.members),
-        TableOf::Origins { of: request } => named("failure-origins", &request.members),
-        TableOf::Repairs { of: request } => named("repairs", &request.members),
-        TableOf::RepairTimes { of: request } => named("repair-times", &request.members),
-        TableOf::Flips { of: request } => named("flipping-tests", &request.members),
-        TableOf::Rules { .. } => "failure-rules".to_owned(),
-        TableOf::Paired { of: request, .. } => named("paired-table", &request.members),
-        TableOf::Episodes { members, .. } => named("episodes", members),
-        TableOf::Turns { members, .. } => named("turns", members),
-        TableOf::Tidy { members } => named("tidy-attempts", members),
-        TableOf::ByTurn { members } => named("by-turn", members),
-        TableOf::Tasks { of: request } => named("tasks", &request.members),
-        TableOf::TaskGrid { of: request } => named("task-grid", &request.members),
-        TableOf::PerTask { of: request } => named("per-task", &request.members),
-        TableOf::PassAtK { of: request } => named("pass-at-k", &request.members),
-        TableOf::Library { .. } => "library".to_owned(),
-        TableOf::Played { .. } => "played-runs".to_owned(),
-        TableOf::Progress { of: request } => {
+        TableSubject::Runs { of: request } => file_name_of("runs", &request.members),
+        TableSubject::Scores { of: request } => file_name_of("scores", &request.members),
+        TableSubject::Spent { of: request } => file_name_of("spent", &request.members),
+        TableSubject::Pairs { of: request } => file_name_of("pairs", &request.members),
+        TableSubject::Sensitivity { of: request } => file_name_of("sensitivity", &request.members),
+        TableSubject::Settings { of: request } => file_name_of("settings", &request.members),
+        TableSubject::Survival { of: request } => file_name_of("survival-table", &request.members),
+        TableSubject::Disagreements { of: request } => file_name_of("disagreements", &request.members),
+        TableSubject::Matrix { of: request } => benchmark_file_name("matrix-table", request),
+        TableSubject::Spread { of: request } => benchmark_file_name("spread", request),
+        TableSubject::Published { of: request } => benchmark_file_name("published", request),
+        TableSubject::Retries { of: request } => file_name_of("retries-table", &request.members),
+        TableSubject::Gains { of: request } => file_name_of("gains", &request.members),
+        TableSubject::Failures { of: request } => file_name_of("failures-table", &request.members),
+        TableSubject::Cases { of: request } => file_name_of("failure-cases", &request.of.members),
+        TableSubject::Origins { of: request } => file_name_of("failure-origins", &request.members),
+        TableSubject::Repairs { of: request } => file_name_of("repairs", &request.members),
+        TableSubject::RepairTimes { of: request } => file_name_of("repair-times", &request.members),
+        TableSubject::Flips { of: request } => file_name_of("flipping-tests", &request.members),
+        TableSubject::Rules { .. } => "failure-rules".to_owned(),
+        TableSubject::Paired { of: request, .. } => file_name_of("paired-table", &request.members),
+        TableSubject::Episodes { members, .. } => file_name_of("episodes", members),
+        TableSubject::Turns { members, .. } => file_name_of("turns", members),
+        TableSubject::Tidy { members } => file_name_of("tidy-attempts", members),
+        TableSubject::ByTurn { members } => file_name_of("by-turn", members),
+        TableSubject::Tasks { of: request } => file_name_of("tasks", &request.members),
+        TableSubject::TaskGrid { of: request } => file_name_of("task-grid", &request.members),
+        TableSubject::PerTask { of: request } => file_name_of("per-task", &request.members),
+        TableSubject::PassAtK { of: request } => file_name_of("pass-at-k", &request.members),
+        TableSubject::Library { .. } => "library".to_owned(),
+        TableSubject::Played { .. } => "played-runs".to_owned(),
+        TableSubject::Progress { of: request } => {
             let name =
                 Path::new(&request.folder).file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            format!("progress-{}", safe(name)).trim_end_matches('-').to_owned()
+            format!("progress-{}", safe_name(name)).trim_end_matches('-').to_owned()
         }
-        TableOf::Suite { of: request } => {
+        TableSubject::Suite { of: request } => {
             format!("suite-scenario-{}-turn-{}", request.of.scenario, request.of.turn)
         }
-        TableOf::Attempts { of: request } => {
-            format!("attempts-{}-turn-{}", safe(&request.episode), request.turn)
+        TableSubject::Attempts { of: request } => {
+            format!("attempts-{}-turn-{}", safe_name(&request.episode), request.turn)
         }
-        TableOf::Tests { of: request } => format!("tests-{}-turn-{}", safe(&request.episode), request.turn),
-        TableOf::Joined { left, .. } => format!("joined-tests-{}-turn-{}", safe(&left.episode), left.turn),
-        TableOf::Warnings { of: request } => format!("import-warnings-{}", request.source),
-        TableOf::Findings { .. } => "validation-findings".to_owned(),
-        TableOf::Mutants { .. } => "validation-mutants".to_owned(),
+        TableSubject::Tests { of: request } => {
+            format!("tests-{}-turn-{}", safe_name(&request.episode), request.turn)
+        }
+        TableSubject::Joined { left, .. } => {
+            format!("joined-tests-{}-turn-{}", safe_name(&left.episode), left.turn)
+        }
+        TableSubject::Warnings { of: request } => format!("import-warnings-{}", request.source),
+        TableSubject::Findings { .. } => "validation-findings".to_owned(),
+        TableSubject::Mutants { .. } => "validation-mutants".to_owned(),
     }
 }
 
@@ -311,7 +321,7 @@ impl Parts {
             file.write_all(bytes)?;
             file.sync_all()
         });
-        written.map_err(|error| not_written(path, &error))
+        written.map_err(|error| write_error(path, &error))
     }
 
     fn put_in_place(mut self) -> Result<(), ApiError> {
@@ -319,7 +329,7 @@ impl Parts {
         for (index, (part, path)) in written.iter().enumerate() {
             if let Err(error) = fs::rename(part, path) {
                 self.written = written[index..].to_vec();
-                return Err(not_written(path, &error));
+                return Err(write_error(path, &error));
             }
         }
         self.folders.clear();
@@ -339,7 +349,7 @@ impl Drop for Parts {
     }
 }
 
-fn not_written(path: &Path, error: &io::Error) -> ApiError {
+fn write_error(path: &Path, error: &io::Error) -> ApiError {
     ApiError::new("export.write", format!("The file cannot be written: {error}"))
         .at(path.to_string_lossy().into_owned())
         .hint("Look at the rights of its folder and at the space on the disk")
@@ -363,7 +373,7 @@ mod tests {
 
     #[test]
     fn names_are_safe_whatever_a_run_is_called() {
-        let name_of = |run: &str| named("survival", &[Member::Run { run: run.to_owned() }]);
+        let name_of = |run: &str| file_name_of("survival", &[Member::Run { run: run.to_owned() }]);
         assert_eq!(name_of("../../etc/passwd"), "survival-etc-passwd");
         assert_eq!(name_of("生"), "survival");
         assert!(name_of(&"x".repeat(500)).len() < 80);

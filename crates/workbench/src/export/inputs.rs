@@ -40,7 +40,7 @@ impl Watch<'_> {
         Watch { progress: &|_, _| {}, cancel: &NEVER }
     }
 
-    pub(super) fn goes_on(&self) -> Result<(), ApiError> {
+    pub(super) fn check_continues(&self) -> Result<(), ApiError> {
         if self.cancel.load(Ordering::Relaxed) {
             return Err(ApiError::new("export.stopped", "It was stopped, and nothing was written"));
         }
@@ -73,8 +73,8 @@ pub(super) fn hash(
     most_bytes: u64,
     watch: &Watch<'_>,
 ) -> Result<Inputs, ApiError> {
-    let mut left = LeftOutFiles::default();
-    let (names, inputs) = find(workbench, data, &mut left)?;
+    let mut omitted = LeftOutFiles::default();
+    let (names, inputs) = find(workbench, data, &mut omitted)?;
     let mut bytes = 0_u64;
     let (within, beyond): (Vec<Input>, Vec<Input>) = inputs.into_iter().partition(|input| {
         bytes = bytes.saturating_add(input.size);
@@ -87,13 +87,16 @@ pub(super) fn hash(
             Some(hash) => {
                 let _ = writeln!(sums, "{hash}  {}", line(&input.name));
             }
-            None => left.file(input, UNREADABLE),
+            None => omitted.file(input, UNREADABLE),
         }
     }
     for input in &beyond {
-        left.file(input, BEYOND);
+        omitted.file(input, BEYOND);
     }
-    Ok(Inputs { sums: format!("{}{sums}", left.comments()), warnings: left.warnings(&names, most_bytes) })
+    Ok(Inputs {
+        sums: format!("{}{sums}", omitted.comments()),
+        warnings: omitted.warnings(&names, most_bytes),
+    })
 }
 
 fn line(name: &str) -> String {
@@ -154,7 +157,7 @@ impl LeftOutFiles {
 fn find(
     workbench: &Workbench,
     data: &Comparison,
-    left: &mut LeftOutFiles,
+    omitted: &mut LeftOutFiles,
 ) -> Result<(BTreeMap<i64, String>, Vec<Input>), ApiError> {
     // Places of each source; a run's place is the folder that its files lie in.
     let mut places: BTreeSet<(i64, String)> = BTreeSet::new();
@@ -167,11 +170,11 @@ fn find(
     let names = names(&paths);
     let mut trees: BTreeMap<i64, Option<Arc<Tree>>> = BTreeMap::new();
     for (source, path) in &paths {
-        let tree = match workbench.live.tree(*source, path) {
+        let tree = match workbench.opened_sources.tree(*source, path) {
             Ok(tree) => Some(tree),
             Err(error) => {
                 let name = &names[source];
-                left.sources.push(format!(
+                omitted.sources.push(format!(
                     "The files of {name} cannot be read, so they are not hashed: {}",
                     error.message
                 ));
@@ -207,7 +210,7 @@ fn hash_all(inputs: &[Input], watch: &Watch<'_>) -> Result<Vec<Option<String>>, 
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || {
         let mut own = Vec::new();
-        while watch.goes_on().is_ok() {
+        while watch.check_continues().is_ok() {
             let place = next.fetch_add(1, Ordering::Relaxed);
             let Some(input) = inputs.get(place) else { break };
             own.push((place, sum(&input.tree, &input.path, watch.cancel)));
@@ -220,7 +223,7 @@ fn hash_all(inputs: &[Input], watch: &Watch<'_>) -> Result<Vec<Option<String>>, 
         let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         handles.into_iter().map(thread::ScopedJoinHandle::join).collect()
     });
-    watch.goes_on()?;
+    watch.check_continues()?;
     let mut hashes = vec![None; inputs.len()];
     for part in parts {
         let part = part.map_err(|_| ApiError::new("export.failed", "Hashing the inputs failed inside"))?;
@@ -331,15 +334,22 @@ mod tests {
         assert_eq!(reported.load(Ordering::Relaxed), files, "each file is reported");
         assert_eq!(all.sums, hash(&workbench, &data, MOST_BYTES, &Watch::nobody()).unwrap().sums);
         let bounded = hash(&workbench, &data, 2_000, &Watch::nobody()).unwrap();
-        let (left, hashed): (Vec<&str>, Vec<&str>) = bounded.sums.lines().partition(|l| l.starts_with("# "));
+        let (omitted, hashed): (Vec<&str>, Vec<&str>) =
+            bounded.sums.lines().partition(|l| l.starts_with("# "));
         assert!(
-            !left.is_empty() && !hashed.is_empty() && left.len() + hashed.len() == files,
+            !omitted.is_empty() && !hashed.is_empty() && omitted.len() + hashed.len() == files,
             "{}",
             bounded.sums
         );
-        assert!(left.iter().all(|l| l.starts_with("# Not hashed: own/") && l.ends_with("one export hashes")));
+        assert!(
+            omitted.iter().all(|l| l.starts_with("# Not hashed: own/") && l.ends_with("one export hashes"))
+        );
         assert!(hashed.iter().all(|line| all.sums.contains(line)));
-        assert!(bounded.warnings[0].starts_with(&format!("{} file", left.len())), "{:?}", bounded.warnings);
+        assert!(
+            bounded.warnings[0].starts_with(&format!("{} file", omitted.len())),
+            "{:?}",
+            bounded.warnings
+        );
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub(super) struct PublishedBeside {
 impl PublishedBeside {
     /// Whether it may stand there: it is over as many turns, and allows as many attempts per turn as every run beside it. More
     /// of either would look better for no other reason.
-    fn is_alike(&self, tau: u32) -> bool {
+    fn is_alike(&self, tau: Option<u32>) -> bool {
         let limit = attempt_limit(&self.number);
         is_over(&self.number, tau)
             && limit.is_some()
@@ -55,7 +55,7 @@ fn attempt_limit(number: &PublishedNumber) -> Option<u32> {
 }
 
 /// Those of a place that may stand there.
-pub(super) fn alike(beside: &[PublishedBeside], tau: u32) -> Vec<Published> {
+pub(super) fn published_alike(beside: &[PublishedBeside], tau: Option<u32>) -> Vec<Published> {
     beside.iter().filter(|beside| beside.is_alike(tau)).map(|beside| drawn(&beside.number)).collect()
 }
 
@@ -73,8 +73,8 @@ pub(super) fn source(number: &PublishedNumber) -> String {
 
 /// Whether a published mean stamina may stand on an axis of mean staminas over τ turns: it is over as many. A mean over 100
 /// turns beside means over 8 would look better for no other reason.
-pub(super) fn is_over(number: &PublishedNumber, tau: u32) -> bool {
-    number.metric == MEAN_TURNS && number.turns == Some(tau)
+pub(super) fn is_over(number: &PublishedNumber, tau: Option<u32>) -> bool {
+    number.metric == MEAN_TURNS && tau.is_some() && number.turns == tau
 }
 
 /// `1 published mean is` or `7 published means are`.
@@ -85,7 +85,7 @@ fn means_are(count: usize) -> String {
 /// What is said under a figure of published numbers that it does not draw, because they are over other turns.
 pub(super) fn not_drawn<'a>(
     numbers: impl IntoIterator<Item = &'a PublishedNumber>,
-    tau: u32,
+    tau: Option<u32>,
 ) -> Option<String> {
     let others: Vec<&PublishedNumber> =
         numbers.into_iter().filter(|n| n.metric == MEAN_TURNS && !is_over(n, tau)).collect();
@@ -94,8 +94,9 @@ pub(super) fn not_drawn<'a>(
         turns if turns.is_empty() => "over an unknown number of turns".to_owned(),
         turns => format!("over {} turns", turns.join(" or ")),
     };
+    let shown = tau.map_or_else(|| "an unknown number of turns".to_owned(), |tau| tau.to_string());
     (!others.is_empty())
-        .then(|| format!("{} {span} and not drawn beside means over {tau}", means_are(others.len())))
+        .then(|| format!("{} {span} and not drawn beside means over {shown}", means_are(others.len())))
 }
 
 /// What is said under a figure of published numbers that do not stand beside runs, because these are over other turns or allow
@@ -103,7 +104,7 @@ pub(super) fn not_drawn<'a>(
 pub(super) fn left_out<'a>(
     beside: impl IntoIterator<Item = &'a PublishedBeside>,
     alone: &[&'a PublishedNumber],
-    tau: u32,
+    tau: Option<u32>,
 ) -> Vec<String> {
     // A number that would stand beside several runs is one.
     let mut numbers: Vec<&PublishedNumber> = alone.to_vec();
@@ -187,7 +188,7 @@ fn in_words(limits: &BTreeSet<Option<u32>>) -> String {
 
 impl Workbench {
     /// Those of these published numbers that are mean staminas of a harness and a model, beside these runs of both.
-    pub(super) fn beside(
+    pub(super) fn published_beside(
         &self,
         numbers: &[PublishedNumber],
         (harness, model): (Option<&str>, Option<&str>),
@@ -218,7 +219,10 @@ impl Workbench {
         let mut beside = BTreeMap::new();
         for cell in data.cells.iter().flatten() {
             let pair = (name(&data.harnesses, cell.harness), name(&data.models, cell.model));
-            beside.insert((cell.harness, cell.model), self.beside(&data.published, pair, &cell.runs)?);
+            beside.insert(
+                (cell.harness, cell.model),
+                self.published_beside(&data.published, pair, &cell.runs)?,
+            );
         }
         Ok(beside)
     }
@@ -267,9 +271,9 @@ pub(super) fn figure(
             let played = data.cells.iter().flatten().find(|c| (c.harness, c.model) == (row, column));
             let published: Vec<Published> = match (beside, played) {
                 (None, _) => Vec::new(),
-                (Some(beside), Some(_)) => {
-                    beside.get(&(row, column)).map_or_else(Vec::new, |of_cell| alike(of_cell, data.tau))
-                }
+                (Some(beside), Some(_)) => beside
+                    .get(&(row, column))
+                    .map_or_else(Vec::new, |of_cell| published_alike(of_cell, data.tau)),
                 (Some(_), None) => numbers
                     .iter()
                     .filter(|n| published::is_of(n, harness.as_deref(), model.as_deref()))
@@ -313,7 +317,7 @@ pub(super) fn figure(
         row_means,
         column_means,
         measure: if data.of_one_turn { "Pass rate (%)" } else { "Mean stamina (turns)" }.to_owned(),
-        tau: Some(data.tau).filter(|tau| *tau > 0 && !data.of_one_turn),
+        tau: data.tau.filter(|_| !data.of_one_turn),
     }
 }
 
@@ -321,7 +325,7 @@ pub(super) fn figure(
 mod tests {
     use super::*;
 
-    fn beside(turns: Option<u32>, retries: Option<u32>, limits: &[Option<u32>]) -> PublishedBeside {
+    fn published_beside(turns: Option<u32>, retries: Option<u32>, limits: &[Option<u32>]) -> PublishedBeside {
         let number = PublishedNumber {
             benchmark: "b".to_owned(),
             model: "m".to_owned(),
@@ -339,42 +343,54 @@ mod tests {
     #[test]
     fn a_published_mean_stands_beside_runs_of_as_many_turns_and_attempts_only() {
         let ten = Some(10);
-        let is_alike = |beside: PublishedBeside| beside.is_alike(100);
-        assert!(is_alike(beside(Some(100), Some(2), &[Some(3)])));
-        assert!(!is_alike(beside(Some(100), Some(2), &[ten])), "more attempts");
-        assert!(!is_alike(beside(Some(100), Some(2), &[Some(3), ten])), "one of the runs has more");
-        assert!(!is_alike(beside(Some(100), Some(2), &[None])), "nobody knows how many");
-        assert!(!is_alike(beside(Some(100), None, &[Some(3)])), "it does not say how many");
-        assert!(!is_alike(beside(Some(100), None, &[None])), "two unknowns are not alike");
-        assert!(!is_alike(beside(Some(50), Some(2), &[Some(3)])), "other turns");
-        assert!(!is_alike(beside(None, Some(2), &[Some(3)])), "it does not say over how many");
+        let is_alike = |beside: PublishedBeside| beside.is_alike(Some(100));
+        assert!(is_alike(published_beside(Some(100), Some(2), &[Some(3)])));
+        assert!(!is_alike(published_beside(Some(100), Some(2), &[ten])), "more attempts");
+        assert!(!is_alike(published_beside(Some(100), Some(2), &[Some(3), ten])), "one of the runs has more");
+        assert!(!is_alike(published_beside(Some(100), Some(2), &[None])), "nobody knows how many");
+        assert!(!is_alike(published_beside(Some(100), None, &[Some(3)])), "it does not say how many");
+        assert!(!is_alike(published_beside(Some(100), None, &[None])), "two unknowns are not alike");
+        assert!(!is_alike(published_beside(Some(50), Some(2), &[Some(3)])), "other turns");
+        assert!(!is_alike(published_beside(None, Some(2), &[Some(3)])), "it does not say over how many");
     }
 
     #[test]
     fn what_is_left_out_is_said_once_with_both_numbers() {
-        let alike = beside(Some(100), Some(2), &[Some(3)]);
-        assert!(left_out([&alike], &[], 100).is_empty());
-        let more = beside(Some(100), Some(2), &[Some(10)]);
+        let same_attempts = published_beside(Some(100), Some(2), &[Some(3)]);
+        assert!(left_out([&same_attempts], &[], Some(100)).is_empty());
+        let more_attempts = published_beside(Some(100), Some(2), &[Some(10)]);
         let words =
             "1 published mean is of 3 attempts per turn and not drawn beside runs of 10 attempts per turn";
-        assert_eq!(left_out([&alike, &more, &more], &[], 100), [words]);
-        let none = beside(Some(100), Some(0), &[None, Some(10)]);
+        assert_eq!(left_out([&same_attempts, &more_attempts, &more_attempts], &[], Some(100)), [words]);
+        let none = published_beside(Some(100), Some(0), &[None, Some(10)]);
         assert_eq!(
-            left_out([&more, &none], &[], 100),
+            left_out([&more_attempts, &none], &[], Some(100)),
             [
                 "2 published means are of 1 or 3 attempts per turn and not drawn beside runs of 10 or an unknown number of attempts per turn"
             ]
         );
         assert_eq!(
-            left_out([&more], &[], 8),
+            left_out([&more_attempts], &[], Some(8)),
             ["1 published mean is over 100 turns and not drawn beside means over 8"]
         );
         // Those without runs beside them count, each once.
-        let other = PublishedNumber { model: "o".to_owned(), ..more.number.clone() };
+        let other = PublishedNumber { model: "o".to_owned(), ..more_attempts.number.clone() };
         assert_eq!(
-            left_out([&more], &[&other, &more.number], 8),
+            left_out([&more_attempts], &[&other, &more_attempts.number], Some(8)),
             ["2 published means are over 100 turns and not drawn beside means over 8"]
         );
-        assert!(left_out([], &[&other], 100).is_empty());
+        assert!(left_out([], &[&other], Some(100)).is_empty());
+    }
+
+    /// "not drawn beside means over 0" stood there.
+    #[test]
+    fn where_nobody_was_at_risk_no_published_mean_is_over_as_many_turns() {
+        let of_unknown_turns = published_beside(None, Some(2), &[Some(3)]);
+        assert!(!of_unknown_turns.is_alike(None));
+        let other = published_beside(Some(100), Some(2), &[Some(3)]);
+        assert_eq!(
+            left_out([&other], &[], None),
+            ["1 published mean is over 100 turns and not drawn beside means over an unknown number of turns"]
+        );
     }
 }

@@ -3,7 +3,7 @@
 //! reader of the figure sees how many episodes failed. Only a τ is left out where it means nothing, as for costs.
 
 mod counts;
-mod of_tables;
+mod table_methods;
 
 use figures::{EpisodeCounts, Method};
 use model::{Ending, PassRate, RateInterval};
@@ -15,12 +15,12 @@ use crate::api::{
     self, ApiError, Comparability, ComparedMember, Comparison, FailureScope, Measure, Nothing,
     PairedComparison, PolicyTable, Stamina,
 };
-use crate::compare::{doubts, goes_on_differs, tests_of};
+use crate::compare::{continuation_differs, doubts, pair_tests};
 
 const GREENWOOD: &str = "Greenwood 95 % CI";
 
 /// How the intervals of these means are made: where scenarios repeat they are drawn.
-fn of_means<'a>(means: impl IntoIterator<Item = &'a Stamina>) -> String {
+fn mean_intervals<'a>(means: impl IntoIterator<Item = &'a Stamina>) -> String {
     let (mut plain, mut clustered) = (false, false);
     for mean in means {
         clustered |= mean.clustered;
@@ -31,11 +31,6 @@ fn of_means<'a>(means: impl IntoIterator<Item = &'a Stamina>) -> String {
         (true, true) => format!("{GREENWOOD}, by bootstrap of scenarios where these repeat"),
         (false, true) => "95 % CI by bootstrap of scenarios, since these repeat".to_owned(),
     }
-}
-
-/// A horizon, if there is one.
-pub(super) fn tau(tau: u32) -> Option<u32> {
-    Some(tau).filter(|tau| *tau > 0)
 }
 
 /// More pairs of members with trials in common are only counted.
@@ -50,7 +45,7 @@ fn counted_in_each(overlaps: &[(u32, u32, u32)], name: impl Fn(u32) -> String) -
         )];
     }
     let one = |(a, b, runs): &(u32, u32, u32)| {
-        format!("{}, and counted in each", tests_of::in_both(&name(*a), &name(*b), *runs))
+        format!("{}, and counted in each", pair_tests::in_both(&name(*a), &name(*b), *runs))
     };
     overlaps.iter().map(one).collect()
 }
@@ -76,12 +71,12 @@ impl Workbench {
 
     /// The same for a figure, with what makes its numbers less sure than they look.
     pub(super) fn method_with_doubts(&self, data: &Comparison) -> Result<Method, ApiError> {
-        Ok(noted(self.method(data)?, doubts::beside(&data.members)))
+        Ok(with_notes(self.method(data)?, doubts::grouped_doubts(&data.members)))
     }
 
     /// The same for a figure whose numbers have no intervals, or others than the mean or pass rate has.
     pub(super) fn method_with_doubts_of_sums(&self, data: &Comparison) -> Result<Method, ApiError> {
-        Ok(noted(self.method(data)?, doubts::beside_no_interval(&data.members)))
+        Ok(with_notes(self.method(data)?, doubts::grouped_doubts_without_intervals(&data.members)))
     }
 
     /// The censoring policy in words.
@@ -119,7 +114,7 @@ fn differing(sentences: &[String]) -> Option<String> {
 }
 
 /// A method with more notes.
-pub(super) fn noted(mut method: Method, notes: Vec<String>) -> Method {
+pub(super) fn with_notes(mut method: Method, notes: Vec<String>) -> Method {
     method.notes.extend(notes);
     method
 }
@@ -136,14 +131,14 @@ fn paired_instead(data: &Comparison) -> Option<String> {
 
 /// Unpaired differences or ratios, with the log-rank p beside them.
 pub(super) fn differences(method: Method, data: &Comparison, ratio: bool) -> Method {
-    let method = noted(method, paired_instead(data).into_iter().collect());
+    let method = with_notes(method, paired_instead(data).into_iter().collect());
     let tested = data.pairs.iter().filter(|p| p.p_holm.is_some()).count();
     let holm = match tested {
         1 => "for one comparison".to_owned(),
         n => format!("Holm-adjusted over {n} comparisons"),
     };
     Method {
-        tau: tau(data.tau).filter(|_| !data.of_one_turn),
+        tau: data.tau.filter(|_| !data.of_one_turn),
         intervals: Some(if data.of_one_turn && !ratio {
             let clustered = data.pairs.iter().any(|pair| pair.clustered);
             format!("Newcombe's 95 % CI{}, unpaired", if clustered { ", clustered by task" } else { "" })
@@ -160,10 +155,10 @@ pub(super) fn differences(method: Method, data: &Comparison, ratio: bool) -> Met
         }),
         test: (tested > 0).then(|| {
             let clustered = data.pairs.iter().any(|pair| pair.clustered);
-            let one = data.of_one_turn;
+            let one_turn = data.of_one_turn;
             let test =
-                if one { "test of two proportions (log-rank)" } else { "log-rank test over all turns" };
-            let manner = match (clustered, one) {
+                if one_turn { "test of two proportions (log-rank)" } else { "log-rank test over all turns" };
+            let manner = match (clustered, one_turn) {
                 (false, _) => "",
                 (true, false) => ", clustered by scenario where these repeat",
                 (true, true) => ", clustered by task where these repeat",
@@ -180,7 +175,7 @@ pub(super) fn paired(method: Method, data: &Comparison, other: u32) -> Method {
     let found = data.pairs.iter().find(|p| (p.a, p.b) == (other, data.reference));
     let found = found.and_then(|p| p.paired.as_ref());
     let mut method = Method {
-        tau: found.and_then(|p| tau(p.tau)).filter(|_| !data.of_one_turn),
+        tau: found.map(|p| p.tau).filter(|_| !data.of_one_turn),
         intervals: Some("95 % CI of Student's t over the differences".to_owned()),
         test: found.and_then(|p| p.p).map(|_| "p is of a paired t test".to_owned()),
         counts: counted_of(
@@ -206,12 +201,12 @@ fn pseudo_observed(paired: &PairedComparison, of_rates: bool) -> Option<String> 
 
 /// One measure of each member.
 pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Method {
-    let one = data.of_one_turn;
+    let one_turn = data.of_one_turn;
     let means = match measure {
         Measure::Stamina => {
             return Method {
-                tau: tau(data.tau),
-                intervals: Some(of_means(data.members.iter().map(|member| &member.stamina))),
+                tau: data.tau,
+                intervals: Some(mean_intervals(data.members.iter().map(|member| &member.stamina))),
                 counts: counted(data),
                 ..method
             };
@@ -219,28 +214,28 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
         Measure::PassRate => {
             let rates: Vec<&PassRate> = data.members.iter().filter_map(|m| m.pass_rate.as_ref()).collect();
             return Method {
-                intervals: of_tables::rate_intervals(&rates),
+                intervals: table_methods::rate_intervals(&rates),
                 counts: counted(data),
-                ..noted(
+                ..with_notes(
                     method,
                     vec!["Trials that passed ÷ scored trials. Trials that were stopped from outside are not scored".to_owned()],
                 )
             };
         }
-        Measure::Score if one => "Mean over tasks, 0 to 100",
+        Measure::Score if one_turn => "Mean over tasks, 0 to 100",
         Measure::Score => "Mean over scenarios, 0 to 100. Turns after the first failure count",
-        Measure::Tokens if one => {
+        Measure::Tokens if one_turn => {
             "Input and output tokens ÷ trials, over the trials of which every attempt tells them"
         }
         Measure::Tokens => {
             "Input and output tokens ÷ turns, over the turns of which every attempt tells them"
         }
-        Measure::Cost => cost_of_one(one),
-        Measure::Time if one => {
+        Measure::Cost => cost_of_one(one_turn),
+        Measure::Time if one_turn => {
             "Seconds of agent time ÷ trials, over the trials of which every attempt tells it"
         }
         Measure::Time => "Seconds of agent time ÷ turns, over the turns of which every attempt tells it",
-        Measure::Steps if one => {
+        Measure::Steps if one_turn => {
             "Steps (calls of the model) ÷ trials, over the trials of which every attempt tells them"
         }
         Measure::Steps => {
@@ -249,9 +244,11 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
         Measure::StepsSurvived => {
             "Mean over episodes of the steps (calls of the model) before the first turn not passed. Of censored episodes those until they were stopped count"
         }
-        Measure::ToolCalls if one => "Tool calls ÷ trials, over the trials of which every attempt tells them",
+        Measure::ToolCalls if one_turn => {
+            "Tool calls ÷ trials, over the trials of which every attempt tells them"
+        }
         Measure::ToolCalls => "Tool calls ÷ turns, over the turns of which every attempt tells them",
-        Measure::CostPerSurvivedTurn if one => {
+        Measure::CostPerSurvivedTurn if one_turn => {
             "Cost of all trials ÷ those that passed. Unknown unless that of every trial is known"
         }
         Measure::CostPerSurvivedTurn => {
@@ -259,15 +256,17 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
         }
     };
     let mut notes = vec![means.to_owned()];
-    if goes_on_differs(data) && !matches!(measure, Measure::CostPerSurvivedTurn | Measure::StepsSurvived) {
+    if continuation_differs(data) && !matches!(measure, Measure::CostPerSurvivedTurn | Measure::StepsSurvived)
+    {
         notes.push("Some runs stop at a failed turn and others go on: not on equal terms".to_owned());
     }
     if measure == Measure::Score {
         notes.extend(doubts::unscored_in_scores(&data.members));
+        notes.extend(doubts::grouped_doubts_about_scores(&data.members));
     }
     notes.extend(method.notes);
     let partial =
-        |m: &ComparedMember| Some(format!("{} for {}", m.marked(), known_in_part(m, measure, one)?));
+        |m: &ComparedMember| Some(format!("{} for {}", m.marked(), known_in_part(m, measure, one_turn)?));
     let partial: Vec<String> = data.members.iter().filter_map(partial).collect();
     if !partial.is_empty() {
         notes.push(format!("Known: {}", partial.join(", ")));
@@ -307,17 +306,11 @@ pub(super) fn pareto(method: Method, data: &Comparison) -> Method {
     notes.extend(method.notes);
     let rates: Vec<&PassRate> = data.members.iter().filter_map(|m| m.pass_rate.as_ref()).collect();
     let intervals = if data.of_one_turn {
-        of_tables::rate_intervals(&rates)
+        table_methods::rate_intervals(&rates)
     } else {
-        Some(of_means(data.members.iter().map(|member| &member.stamina)))
+        Some(mean_intervals(data.members.iter().map(|member| &member.stamina)))
     };
-    Method {
-        tau: tau(data.tau).filter(|_| !data.of_one_turn),
-        intervals,
-        counts: counted(data),
-        notes,
-        ..method
-    }
+    Method { tau: data.tau.filter(|_| !data.of_one_turn), intervals, counts: counted(data), notes, ..method }
 }
 
 /// The episodes of each cell, and whether it pools what is not comparable.
@@ -339,9 +332,9 @@ pub(super) fn matrix(method: Method, data: &api::Matrix) -> Method {
         data.cells.iter().flatten().filter_map(|cell| cell.pass_rate.as_ref()).collect();
     let staminas = data.cells.iter().flatten().map(|cell| &cell.stamina);
     let intervals =
-        if data.of_one_turn { of_tables::rate_intervals(&rates) } else { Some(of_means(staminas)) };
+        if data.of_one_turn { table_methods::rate_intervals(&rates) } else { Some(mean_intervals(staminas)) };
     Method {
-        tau: tau(data.tau).filter(|_| !data.of_one_turn),
+        tau: data.tau.filter(|_| !data.of_one_turn),
         intervals,
         counts: cells(data).map(|(counts, _)| counts).collect(),
         notes,
@@ -350,7 +343,7 @@ pub(super) fn matrix(method: Method, data: &api::Matrix) -> Method {
 }
 
 /// Which of its runs are not comparable: a table says it in its own notes.
-pub(super) fn of_matrix_not_comparable(data: &api::Matrix) -> Vec<String> {
+pub(super) fn matrix_comparability_notes(data: &api::Matrix) -> Vec<String> {
     let mut notes: Vec<String> = differing(&data.not_comparable).into_iter().collect();
     let mixed: Vec<String> = cells(data).filter(|(_, mixed)| *mixed).map(|(c, _)| c.name).collect();
     if !mixed.is_empty() {
@@ -361,16 +354,18 @@ pub(super) fn of_matrix_not_comparable(data: &api::Matrix) -> Vec<String> {
 
 /// Mean stamina by retry budget; events depend on it, and are counted with the most retries.
 pub(super) fn retries(method: Method, data: &api::Retries) -> Method {
-    let most = |series: &api::RetrySeries| {
+    let most_retries = |series: &api::RetrySeries| {
         series.points.last().map(|point| counts(series.marked(), &point.stamina, None))
     };
     let mut notes =
         vec!["Budgets below the one of the run are computed by leaving out later attempts".to_owned()];
     notes.extend(differing(&data.not_comparable));
     Method {
-        tau: tau(data.tau),
-        intervals: Some(of_means(data.series.iter().flat_map(|s| &s.points).map(|point| &point.stamina))),
-        counts: data.series.iter().filter_map(most).collect(),
+        tau: data.tau,
+        intervals: Some(mean_intervals(
+            data.series.iter().flat_map(|s| &s.points).map(|point| &point.stamina),
+        )),
+        counts: data.series.iter().filter_map(most_retries).collect(),
         notes,
         ..method
     }
@@ -383,13 +378,13 @@ pub(super) fn failures(
     scope: FailureScope,
     episodes: Vec<EpisodeCounts>,
 ) -> Method {
-    let one = !episodes.is_empty() && episodes.iter().all(|counts| counts.passed.is_some());
+    let one_turn = !episodes.is_empty() && episodes.iter().all(|counts| counts.passed.is_some());
     let (about, (failed, noun, begun)) = match scope {
-        FailureScope::First if one => (
+        FailureScope::First if one_turn => (
             "Attempts that ended a trial as failed, by their primary class",
             ("failures", "scored trial", ""),
         ),
-        FailureScope::Turns if one => (
+        FailureScope::Turns if one_turn => (
             "Final attempts of trials not passed, by their primary class",
             ("trials not passed", "trial", " begun"),
         ),
@@ -406,7 +401,7 @@ pub(super) fn failures(
         ),
     };
     let made = model::counted(data.total.made.into(), noun);
-    let within = model::counted(data.episodes.into(), if one { "trial" } else { "episode" });
+    let within = model::counted(data.episodes.into(), if one_turn { "trial" } else { "episode" });
     let notes = vec![
         about.to_owned(),
         "Classes are given by rules over what the source records".to_owned(),
@@ -432,7 +427,7 @@ pub(super) fn failure_intervals(data: &api::Failures) -> Option<String> {
 }
 
 /// What must be known of them: a table says it in its own notes.
-pub(super) fn of_failures_cautions(data: &api::Failures) -> Vec<String> {
+pub(super) fn failure_cautions(data: &api::Failures) -> Vec<String> {
     let mut notes: Vec<String> = differing(&data.not_comparable).into_iter().collect();
     notes.extend(data.cautions.iter().map(|caution| caution.trim_end_matches('.').to_owned()));
     notes

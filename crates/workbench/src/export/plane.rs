@@ -50,8 +50,9 @@ impl Workbench {
 pub(super) fn figure(runs: &[Sessions]) -> (Plane, Method) {
     let mut points: Vec<PlanePoint> = Vec::new();
     for (sessions, color) in runs.iter().zip(0_u8..=u8::MAX) {
-        let imported = own(&sessions.all.imported, &format!("{}, imported", sessions.run), (color, 0));
-        let compat = own(&sessions.all.compat, &format!("{}, compat", sessions.run), (color, OF_COMPAT));
+        let imported = run_point(&sessions.all.imported, &format!("{}, imported", sessions.run), (color, 0));
+        let compat =
+            run_point(&sessions.all.compat, &format!("{}, compat", sessions.run), (color, OF_COMPAT));
         // The same figures computed here are a second point only where they are others.
         let is_other = [(imported.x, compat.x), (imported.y, compat.y)]
             .into_iter()
@@ -104,7 +105,7 @@ fn label(name: &str, (color, mark): (u8, u8)) -> SeriesLabel {
 }
 
 /// A run by one of its columns.
-fn own(means: &[SessionMean], name: &str, style: (u8, u8)) -> PlanePoint {
+fn run_point(means: &[SessionMean], name: &str, style: (u8, u8)) -> PlanePoint {
     let mean_of = |name: &str| means.iter().find(|mean| mean.name == name);
     let ends = |mean: Option<&SessionMean>| mean.and_then(|mean| mean.ci_low.zip(mean.ci_high));
     let (x, y) = (mean_of("efficiency"), mean_of("comprehension"));
@@ -178,7 +179,7 @@ mod tests {
             difficulties: Vec::new(),
             languages: Vec::new(),
             nothing: (0.78, 0.65),
-            nothing_says: crate::sessions::nothing_says(),
+            nothing_says: crate::sessions::nothing_sentence(),
             running: Vec::new(),
             published: crate::published::numbers("locobench-agent"),
             cautions: Vec::new(),

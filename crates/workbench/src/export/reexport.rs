@@ -31,16 +31,21 @@ pub struct SpecFile {
 
 /// What was made of a [`SpecFile`].
 #[derive(Debug, Clone)]
-pub enum MadeAgain {
+pub enum Reexport {
     /// A file.
     Written(Box<Exported>),
     /// An SVG.
-    Svg(String),
+    Svg {
+        /// Its content.
+        svg: String,
+        /// Warnings, as of a file.
+        warnings: Vec<String>,
+    },
 }
 
 impl Workbench {
     /// Makes a figure again from the spec in a file: the same bytes, unless place or colors are changed.
-    pub fn export_again(&self, request: &SpecFile) -> Result<MadeAgain, ApiError> {
+    pub fn reexport(&self, request: &SpecFile) -> Result<Reexport, ApiError> {
         let is_csv = request.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
         let path = if is_csv {
             let mut beside = request.path.clone().into_os_string();
@@ -76,9 +81,10 @@ impl Workbench {
         let name = request.path.file_stem().and_then(|n| n.to_str()).unwrap_or("figure").to_owned();
         let made = figure_file(&spec, figure_format(request.format)?, &name)?;
         let Some(target) = &request.to else {
-            return Ok(MadeAgain::Svg(String::from_utf8_lossy(&made.bytes).into_owned()));
+            let svg = String::from_utf8_lossy(&made.bytes).into_owned();
+            return Ok(Reexport::Svg { svg, warnings: made.warnings });
         };
         let written = self.write_export(target, &made)?;
-        Ok(MadeAgain::Written(Box::new(made.exported(request.format, Some(written)))))
+        Ok(Reexport::Written(Box::new(made.exported(request.format, Some(written)))))
     }
 }

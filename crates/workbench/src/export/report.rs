@@ -271,7 +271,7 @@ impl Workbench {
 mod tests {
     use super::*;
     use crate::Options;
-    use crate::api::{FailureScope, FailuresRequest, FigureOf, ListRuns, Member};
+    use crate::api::{FailureScope, FailuresRequest, FigureSubject, ListRuns, Member};
 
     #[test]
     fn a_table_without_rows_keeps_what_its_notes_say() {
@@ -320,8 +320,8 @@ mod tests {
 
         let scope = FailureScope::First;
         let request = FailuresRequest { members, scope, ..FailuresRequest::default() };
-        let spec = workbench.figure_spec(&FigureOf::Failures { of: request }).expect("a figure");
-        let reason = figures::export::why_not_drawn(&spec);
+        let spec = workbench.figure_spec(&FigureSubject::Failures { of: request }).expect("a figure");
+        let reason = figures::export::drawing_refusal(&spec);
         assert_eq!(reason.as_deref(), Some("no failure of this scope counts, so there are no shares"));
     }
 }

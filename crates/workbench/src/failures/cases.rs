@@ -4,8 +4,8 @@ use analysis::failures::history::Flip;
 use analysis::failures::rules::rule_text;
 use analysis::failures::{FailureClass, NO_RULE, NOT_DESCRIBED};
 
-use super::digest::{Case, EpisodeFailures, Failing};
-use super::found::{FoundFailures, Grouping, Place, PlacedEpisode};
+use super::digest::{Case, EpisodeFailures, FailingTest};
+use super::found_failures::{FoundFailures, Grouping, Place, PlacedEpisode};
 use super::{ORIGINS, history_of};
 use crate::Workbench;
 use crate::api::{ApiError, FailureCase, FailureCasePage, FailureCasesRequest, FlippingTest, StandingTest};
@@ -57,9 +57,9 @@ impl Workbench {
             })
             .collect();
         let limit = if request.limit == 0 { PAGE } else { request.limit };
-        let most = if request.most_tests == 0 { TESTS } else { request.most_tests };
+        let most_tests = if request.most_tests == 0 { TESTS } else { request.most_tests };
         let rows = wanted.iter().skip(request.offset as usize).take(limit as usize);
-        let rows = rows.map(|place| row(place, most as usize)).collect();
+        let rows = rows.map(|place| row(place, most_tests as usize)).collect();
         let of_one_turn = all_of_one_turn(&found.pools);
         Ok(FailureCasePage { rows, total: wanted.len() as u32, of_one_turn })
     }
@@ -88,6 +88,7 @@ fn row(place: &Place<'_>, most_tests: usize) -> FailureCase {
         class: case.class.as_str().to_owned(),
         rule: Some(rule),
         tests,
+        not_described: case.not_described,
         origins: (new, regressed, still_failing, unknown),
         failing: standing_tests(placed_episode.episode, case, most_tests),
         test: case.test.clone(),
@@ -99,13 +100,13 @@ fn row(place: &Place<'_>, most_tests: usize) -> FailureCase {
 }
 
 /// The failing tests of an attempt: what broke first, then what was never there, then what goes on failing.
-fn standing_tests(episode: &EpisodeFailures, case: &Case, most: usize) -> Vec<StandingTest> {
+fn standing_tests(episode: &EpisodeFailures, case: &Case, most_tests: usize) -> Vec<StandingTest> {
     const ORDER: [u8; 4] = [1, 0, 2, 3];
-    let mut failing: Vec<&Failing> = case.failing.iter().collect();
+    let mut failing: Vec<&FailingTest> = case.failing.iter().collect();
     failing.sort_by_key(|test| ORDER[test.origin()]);
     failing
         .into_iter()
-        .take(most)
+        .take(most_tests)
         .map(|test| StandingTest {
             test: episode.ids.get(test.id as usize).map_or_else(String::new, ToString::to_string),
             class: test.class.as_str().to_owned(),

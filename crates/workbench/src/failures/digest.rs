@@ -109,7 +109,7 @@ pub(crate) struct MadeAttempt {
 
 /// A failing test of an attempt.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Failing {
+pub(crate) struct FailingTest {
     /// Its place among the ids of the episode.
     pub(crate) id: u32,
     /// Its class.
@@ -137,7 +137,7 @@ pub(crate) struct Case {
     /// Failing tests by class.
     pub(crate) tests: BTreeMap<FailureClass, u32>,
     /// Every failing test that is described.
-    pub(crate) failing: Vec<Failing>,
+    pub(crate) failing: Vec<FailingTest>,
     /// Failing tests that are counted and not described.
     pub(crate) not_described: u32,
     /// Failing tests by origin: new, regressed, still failing, unknown.
@@ -170,7 +170,7 @@ impl EpisodeFailures {
         let mut made = Vec::new();
         let mut cases = Vec::new();
         let mut logs_unread = 0;
-        let mut ids = Ids::default();
+        let mut ids = TestIds::default();
         for turn in &episode.turns {
             let last = turn.attempts.len().saturating_sub(1);
             for (index, attempt) in turn.attempts.iter().enumerate() {
@@ -219,7 +219,7 @@ impl EpisodeFailures {
     }
 }
 
-impl Failing {
+impl FailingTest {
     /// Its place among new, regressed, still failing, unknown.
     pub(crate) const fn origin(&self) -> usize {
         match self.standing {
@@ -233,12 +233,12 @@ impl Failing {
 
 /// Ids of tests, each kept once: a test that fails at a hundred attempts has one.
 #[derive(Default)]
-struct Ids {
+struct TestIds {
     list: Vec<Box<str>>,
     places: HashMap<Box<str>, u32>,
 }
 
-impl Ids {
+impl TestIds {
     fn place(&mut self, id: &str) -> u32 {
         if let Some(place) = self.places.get(id) {
             return *place;
@@ -256,17 +256,17 @@ impl Case {
         (attempt, ends, suites): (&Attempt, &LogEnds, Suites),
         standings: &HashMap<(u32, u32, usize), Standing>,
         (ends_turn, is_of_end): (bool, bool),
-        ids: &mut Ids,
+        ids: &mut TestIds,
     ) -> Option<Self> {
         let classified = classify_attempt(attempt, &ends.context(suites))?;
         let standing = |test: usize| standings.get(&(turn, attempt.number, test)).copied();
-        let failing: Vec<Failing> = classified
+        let failing: Vec<FailingTest> = classified
             .tests
             .iter()
             .filter_map(|test| {
                 let id = ids.place(&attempt.tests.get(test.test)?.id);
                 let standing = standing(test.test).unwrap_or(Standing::Unknown);
-                Some(Failing { id, class: test.class, standing })
+                Some(FailingTest { id, class: test.class, standing })
             })
             .collect();
         let mut origins = [0; 4];

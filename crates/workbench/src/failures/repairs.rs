@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use analysis::failures::history::{PassVisibility, Repair as Stretch, repair_times};
 use model::Median;
 
-use super::found::{FoundFailures, Grouping, PlacedEpisode};
+use super::found_failures::{FoundFailures, Grouping, PlacedEpisode};
 use crate::api::{FailureGrouping, Repair, RepairGroup};
 
 /// What began to fail in a group.

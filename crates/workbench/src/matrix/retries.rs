@@ -6,7 +6,7 @@ use analysis::bootstrap::{Resampling, bootstrap_mean};
 use analysis::clusters::InScenario;
 use analysis::difference::common_tau;
 use analysis::retries::{EpisodeAttempts, TurnAttempts, feedback_gain, readings};
-use analysis::survival::{Observation, anyone_at_risk, summarize_over};
+use analysis::survival::{Observation, anyone_at_risk, known_horizon, summarize_over};
 use model::CensoringPolicy;
 use store::EpisodeTurns;
 
@@ -14,7 +14,7 @@ use crate::Workbench;
 use crate::api::{ApiError, Retries, RetriesRequest, RetryPoint, RetrySeries};
 use crate::compare::coverage::by_job;
 use crate::compare::members::{self, Pool};
-use crate::compare::tests_of::bootstrapped;
+use crate::compare::pair_tests::bootstrapped;
 use crate::compare::{doubts, settings};
 use crate::episodes::task_of;
 use crate::published;
@@ -79,7 +79,7 @@ impl Workbench {
         cautions.extend(doubts::withdrawn_runs(&pools).into_iter().map(|mark| format!("{mark}.")));
         cautions.extend(benchmarks.iter().flat_map(|key| published::statements(key, "retries")));
         Ok(Retries {
-            tau,
+            tau: known_horizon(tau),
             series: pools.iter().zip(&curves).map(|(pool, curve)| curve.series(pool, tau)).collect(),
             not_comparable: settings::in_words(&settings::not_comparable(&by_job(&pools)), "member"),
             cautions,
@@ -121,9 +121,10 @@ impl Curve {
     }
 
     fn series(&self, pool: &Pool, tau: u32) -> RetrySeries {
-        let most = self.readings.len() as u32 - 1;
-        let gain =
-            (most > 0).then(|| feedback_gain(&self.attempts, most, tau, Resampling::default())).flatten();
+        let most_retries = self.readings.len() as u32 - 1;
+        let gain = (most_retries > 0)
+            .then(|| feedback_gain(&self.attempts, most_retries, tau, Resampling::default()))
+            .flatten();
         RetrySeries {
             id: pool.id.clone(),
             name: pool.name.clone(),

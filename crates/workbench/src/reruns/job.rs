@@ -77,9 +77,14 @@ impl Workbench {
 
     /// What the source says was planned; nothing where it is not there any more.
     fn planned_in_source(&self, record: &RunRecord) -> Option<Vec<PlannedScenario>> {
-        let tree = self.live.tree(record.entry.source, &record.source_path).ok()?;
+        let tree = self.opened_sources.tree(record.entry.source, &record.source_path).ok()?;
         view::planned(&tree, &record.entry.format, &record.entry.place, &record.run.key)
     }
+}
+
+/// How many episodes of a run's job are there and not kept, in whichever of its runs.
+pub(super) fn not_kept(run: &RunEntry, others: &[RunEntry]) -> u32 {
+    others.iter().fold(run.episodes_not_kept, |sum, other| sum.saturating_add(other.episodes_not_kept))
 }
 
 /// Every task of a Harbor job for every attempt, where that gives as many trials as were planned: then some trial of each task is
@@ -94,4 +99,50 @@ fn planned_by_tasks(record: &RunRecord, present: &[EpisodeEntry]) -> Option<Vec<
     let episodes = u32::try_from(attempts).ok()?;
     let scenarios = tasks.into_values().map(|task| PlannedScenario { scenario: task.to_owned(), episodes });
     (record.run.planned_episodes.map(u64::from) == Some(all)).then(|| scenarios.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Benchmark, Episode, Run};
+    use store::{JOB_ID, OmittedCounts, ParsedPart};
+
+    use super::*;
+    use crate::Options;
+    use crate::api::RerunRequest;
+
+    /// Of four trials two are in one source, one in the other, which keeps no room for the last. "1 trial more planned and not
+    /// there" stood over the first source.
+    #[test]
+    fn what_another_source_of_the_job_has_and_does_not_keep_is_not_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Some(folder.path().join("library.sqlite"));
+        let workbench = Workbench::open(Options { db, ..Options::default() }).unwrap();
+        let benchmark = Benchmark { key: "harbor:b".into(), name: "B".into() };
+        for (name, tasks, left_out) in [("one", &["a", "b"][..], 0), ("other", &["c"][..], 1)] {
+            let path = folder.path().join(name);
+            let source = workbench.store.put_source(path.to_str().unwrap(), name, false).unwrap();
+            let mut run = Run { planned_episodes: Some(4), ..Run::unknown("job/agent", benchmark.clone()) };
+            run.extra.insert(JOB_ID.to_owned(), "the-job".into());
+            workbench.store.put_runs(source, "", "harbor", &[run]).unwrap();
+            let episodes: Vec<(String, Episode)> =
+                tasks.iter().map(|task| ("job/agent".to_owned(), Episode::new(*task, *task))).collect();
+            let part = ParsedPart {
+                place: "",
+                key: "p",
+                stamp: 1,
+                episodes: &episodes,
+                warnings: &[],
+                files_read: 1,
+            };
+            let mut not_kept = OmittedCounts::default();
+            if left_out > 0 {
+                not_kept.episodes.insert("job/agent".to_owned(), left_out);
+            }
+            workbench.store.put_part_with(source, &part, &not_kept).unwrap();
+        }
+        for run in workbench.store.runs_of_job("the-job").unwrap() {
+            let request = RerunRequest { run: run.slug.clone(), ..RerunRequest::default() };
+            assert_eq!(workbench.list_reruns(request).unwrap().unnamed, 0, "{}", run.slug);
+        }
+    }
 }

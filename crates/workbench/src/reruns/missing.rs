@@ -9,7 +9,7 @@ use super::last_part;
 /// What was planned more often than it is there. Names are compared whole, or by their last part where that tells the planned
 /// ones apart. `present` are the scenarios and keys of the episodes that are there; the time is linear in both.
 pub(super) fn missing(planned: &[PlannedScenario], present: &[(&str, &str)]) -> Vec<(String, u32)> {
-    let alike = count_each(planned.iter().map(|planned| last_part(&planned.scenario)));
+    let last_part_counts = count_each(planned.iter().map(|planned| last_part(&planned.scenario)));
     let by_name = count_each(present.iter().map(|(scenario, _)| *scenario));
     let by_last_part = count_each(present.iter().map(|(scenario, _)| last_part(scenario)));
     // An episode may have the planned name as its key alone; these are not among the ones above.
@@ -23,7 +23,7 @@ pub(super) fn missing(planned: &[PlannedScenario], present: &[(&str, &str)]) -> 
         .iter()
         .filter_map(|planned| {
             let name = planned.scenario.as_str();
-            let present_count = if number(&alike, last_part(name)) == 1 {
+            let present_count = if number(&last_part_counts, last_part(name)) == 1 {
                 number(&by_last_part, last_part(name)) + number(&by_key_not_last_part, name)
             } else {
                 number(&by_name, name) + number(&by_key_not_name, name)

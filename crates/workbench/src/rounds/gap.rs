@@ -123,13 +123,13 @@ impl<C: Chains> Gaps<C> {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => place.insert(self.library.chains(data_set)?),
         };
-        let alike: Vec<Chain> =
+        let chains: Vec<Chain> =
             chains.iter().filter(|chain| chain.harness_and_model == *settings).cloned().collect();
         let (mut known, mut of_other_tasks) = (Vec::new(), 0_u64);
-        if !alike.is_empty() {
+        if !chains.is_empty() {
             let own = self.scenarios(run)?.keys().map(|scenario| task_of(scenario).to_owned());
             let own: BTreeSet<String> = own.collect();
-            for chain in self.once_each(data_set, settings, alike)? {
+            for chain in self.once_each(data_set, settings, chains)? {
                 if self.scenarios(chain.run)?.keys().eq(&own) {
                     known.push(chain.mt_at_4);
                 } else {
@@ -154,15 +154,15 @@ impl<C: Chains> Gaps<C> {
         &mut self,
         data_set: &str,
         settings: &HarnessAndModel,
-        alike: Vec<Chain>,
+        chains: Vec<Chain>,
     ) -> Result<Vec<Chain>, ApiError> {
-        if alike.len() < 2 {
-            return Ok(alike);
+        if chains.len() < 2 {
+            return Ok(chains);
         }
         let copied = match self.copied.entry((data_set.to_owned(), settings.clone())) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
-                let runs: Vec<RunId> = alike.iter().map(|chain| chain.run).collect();
+                let runs: Vec<RunId> = chains.iter().map(|chain| chain.run).collect();
                 let mut copied: HashMap<RunId, u32> = HashMap::new();
                 for run in self.library.copied(&runs)? {
                     *copied.entry(run).or_default() += 1;
@@ -172,7 +172,7 @@ impl<C: Chains> Gaps<C> {
         }
         .clone();
         let mut counted = Vec::new();
-        for chain in alike {
+        for chain in chains {
             let episodes: u32 = self.scenarios(chain.run)?.values().sum();
             if copied.get(&chain.run).is_none_or(|copies| *copies < episodes) {
                 counted.push(chain);
@@ -219,12 +219,12 @@ mod tests {
         }
     }
 
-    fn alike(model: &str) -> HarnessAndModel {
+    fn chain_identity(model: &str) -> HarnessAndModel {
         HarnessAndModel { harness: None, model: Some(model.to_owned()), simulated: false, baseline: None }
     }
 
     fn library() -> Noted {
-        let chain = |run, model, mt_at_4| Chain { run, harness_and_model: alike(model), mt_at_4 };
+        let chain = |run, model, mt_at_4| Chain { run, harness_and_model: chain_identity(model), mt_at_4 };
         Noted {
             chains: vec![
                 chain(1, "m", 50.0),
@@ -248,10 +248,10 @@ mod tests {
     fn gap_is_of_the_runs_on_the_same_tasks_and_says_why_there_is_none() {
         let library = library();
         let mut gaps = Gaps::new(&library);
-        assert_eq!(gaps.mt_at_4("d", 7, &alike("m")).unwrap(), Ok(60.0));
-        let reason = gaps.mt_at_4("d", 9, &alike("m")).unwrap().unwrap_err();
+        assert_eq!(gaps.mt_at_4("d", 7, &chain_identity("m")).unwrap(), Ok(60.0));
+        let reason = gaps.mt_at_4("d", 9, &chain_identity("m")).unwrap().unwrap_err();
         assert!(reason.ends_with("(harbor.protocol=mt_at_k) (3 runs played other tasks)."), "{reason}");
-        let reason = gaps.mt_at_4("d", 7, &alike("nobody")).unwrap().unwrap_err();
+        let reason = gaps.mt_at_4("d", 7, &chain_identity("nobody")).unwrap().unwrap_err();
         assert!(reason.ends_with("(harbor.protocol=mt_at_k)."), "{reason}");
     }
 
@@ -261,7 +261,7 @@ mod tests {
         let mut gaps = Gaps::new(&library);
         for _ in 0..3 {
             for run in [7, 8] {
-                assert_eq!(gaps.mt_at_4("d", run, &alike("m")).unwrap(), Ok(60.0));
+                assert_eq!(gaps.mt_at_4("d", run, &chain_identity("m")).unwrap(), Ok(60.0));
             }
         }
         let mut requests = library.requests.take();
@@ -282,9 +282,9 @@ mod tests {
     fn a_copy_of_a_run_counts_once() {
         let mut library = library();
         library.copied = vec![2, 2];
-        assert_eq!(Gaps::new(&library).mt_at_4("d", 7, &alike("m")).unwrap(), Ok(50.0));
+        assert_eq!(Gaps::new(&library).mt_at_4("d", 7, &chain_identity("m")).unwrap(), Ok(50.0));
         // One that has an episode of its own is no copy.
         library.copied = vec![2];
-        assert_eq!(Gaps::new(&library).mt_at_4("d", 7, &alike("m")).unwrap(), Ok(60.0));
+        assert_eq!(Gaps::new(&library).mt_at_4("d", 7, &chain_identity("m")).unwrap(), Ok(60.0));
     }
 }

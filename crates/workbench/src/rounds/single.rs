@@ -41,16 +41,16 @@ pub(super) fn scores(
     }
     let tasks: Vec<Vec<TaskTries>> = by_task.into_values().collect();
     let planned = record.run.extra.get(PLANNED_TASKS).and_then(Value::as_u64);
-    Ok(of_rounds(&tasks, allowed_tries(&record.run), planned))
+    Ok(scores_from_rounds(&tasks, allowed_tries(&record.run), planned))
 }
 
 /// SR@k of rounds by task: the share of rounds that pass within their first k tries, mean within a task, then over tasks.
 /// `allowed` = tries that a round might have; `planned` = tasks that were to be played.
-fn of_rounds(tasks: &[Vec<TaskTries>], allowed: Option<u64>, planned: Option<u64>) -> RoundScores {
+fn scores_from_rounds(tasks: &[Vec<TaskTries>], allowed: Option<u64>, planned: Option<u64>) -> RoundScores {
     let rounds = || tasks.iter().flatten();
     let made = rounds().flat_map(|round| &round.tries).map(Vec::len).max().unwrap_or(0);
     let allowed = allowed.map(|allowed| usize::try_from(allowed).unwrap_or(usize::MAX));
-    let most = allowed.unwrap_or(made).clamp(1, MOST_TRIES);
+    let most_tries = allowed.unwrap_or(made).clamp(1, MOST_TRIES);
     let mut missing = vec![NO_CHAIN.to_owned()];
     let lacking = planned.map_or(0, |planned| planned.saturating_sub(tasks.len() as u64));
     let sr_at_k: Vec<f64> = if lacking > 0 {
@@ -58,10 +58,10 @@ fn of_rounds(tasks: &[Vec<TaskTries>], allowed: Option<u64>, planned: Option<u64
         missing.push(format!("SR is unknown: of {planned} {lacking} are not there."));
         Vec::new()
     } else {
-        (1..=most).map_while(|k| sr_within(tasks, k)).collect()
+        (1..=most_tries).map_while(|k| sr_within(tasks, k)).collect()
     };
-    if lacking == 0 && sr_at_k.len() < most {
-        let open = rounds().filter(|round| !round.is_decided(most)).count();
+    if lacking == 0 && sr_at_k.len() < most_tries {
+        let open = rounds().filter(|round| !round.is_decided(most_tries)).count();
         let subject = match sr_at_k.len() {
             0 => "SR is".to_owned(),
             known => format!("SR@k for k > {known} is"),
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn sr_is_the_share_of_rounds_that_pass_by_themselves() {
         // N = 3, passes 1, 0, 1.
-        let single = of_rounds(&[task(&["1", "0", "1"])], Some(1), Some(1));
+        let single = scores_from_rounds(&[task(&["1", "0", "1"])], Some(1), Some(1));
         assert!((single.sr.unwrap() - 200.0 / 3.0).abs() < 1e-9 && single.sr_at_k.len() == 1);
         assert_eq!(
             (single.alone, single.round_by_round, single.mt_at_k.len(), single.comp),
@@ -108,27 +108,27 @@ mod tests {
         assert_eq!(single.missing, [NO_CHAIN]);
         // Mean within a task, then over tasks; a further try counts for SR@k only.
         let tasks = [task(&["01", "00"]), task(&["1"])];
-        let both = of_rounds(&tasks, Some(2), Some(2));
+        let both = scores_from_rounds(&tasks, Some(2), Some(2));
         assert_eq!((both.sr, both.sr_at_k), (Some(50.0), vec![50.0, 75.0]));
     }
 
     #[test]
     fn sr_is_unknown_where_a_round_or_a_task_is_missing() {
         let mut tasks = [task(&["1", "01"])];
-        let absent = of_rounds(&tasks, Some(2), Some(2));
+        let absent = scores_from_rounds(&tasks, Some(2), Some(2));
         assert_eq!(
             (absent.sr, absent.missing[1].as_str()),
             (None, "SR is unknown: of 2 tasks 1 are not there.")
         );
         tasks[0].push(round(&[false], true));
-        let one_try = of_rounds(&tasks, Some(2), Some(1));
+        let one_try = scores_from_rounds(&tasks, Some(2), Some(1));
         assert_eq!(one_try.sr_at_k.len(), 1, "its first try was made");
         assert_eq!(
             one_try.missing[1],
             "SR@k for k > 1 is unknown: 1 of 3 rounds cut off from outside, or not over."
         );
         tasks[0].push(round(&[], true));
-        let incomplete = of_rounds(&tasks, Some(2), Some(1));
+        let incomplete = scores_from_rounds(&tasks, Some(2), Some(1));
         assert_eq!((incomplete.sr, incomplete.sr_at_k.len()), (None, 0));
         assert!(
             incomplete.missing[1].starts_with("SR is unknown: 2 of 4 rounds"),

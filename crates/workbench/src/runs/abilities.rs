@@ -210,9 +210,9 @@ fn listed(list: &ModelList, model: &str, answers: bool) -> Option<Check> {
         return None;
     }
     let mut names: Vec<&str> = list.models.iter().take(NAMED).map(|entry| entry.id.as_str()).collect();
-    let more = list.models.len().saturating_sub(NAMED);
-    let more_named = format!("{more} more");
-    if more > 0 {
+    let unnamed = list.models.len().saturating_sub(NAMED);
+    let more_named = format!("{unnamed} more");
+    if unnamed > 0 {
         names.push(&more_named);
     }
     let answers = if answers { " It answers all the same, perhaps with another model." } else { "" };

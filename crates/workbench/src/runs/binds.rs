@@ -265,8 +265,8 @@ mod tests {
         use std::os::unix::process::CommandExt as _;
         const NAME: &str = "runs::binds::tests::what_this_user_cannot_look_into_is_refused";
         if rustix::process::getuid().is_root() {
-            let mut again = std::process::Command::new(std::env::current_exe().unwrap());
-            match again.args(["--exact", NAME]).uid(1000).gid(1000).output() {
+            let mut rerun = std::process::Command::new(std::env::current_exe().unwrap());
+            match rerun.args(["--exact", NAME]).uid(1000).gid(1000).output() {
                 Ok(ran) => assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout)),
                 // Where the build lies in a folder of root's.
                 Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied),

@@ -48,9 +48,9 @@ pub(super) async fn checks(
             let mut checks = vec![check];
             let mut found = EndpointAbilities::default();
             if let Ok(route) = route {
-                let (more, reported) =
+                let (ability_checks, reported) =
                     abilities::checks(settings, base_url, route, asked_endpoint, kept).await;
-                checks.extend(more);
+                checks.extend(ability_checks);
                 found = reported;
             }
             checks.extend(price(settings));

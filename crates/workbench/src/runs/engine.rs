@@ -62,8 +62,8 @@ fn limit_of_podman(info: &EngineInfo, settings: &RunSettings) -> Option<(CheckSt
 mod tests {
     use super::*;
 
-    fn settings(more: &[&str]) -> RunSettings {
-        let values = ["agent=MOCK", "use_docker=true", "output_dir=x"].iter().chain(more);
+    fn settings(values: &[&str]) -> RunSettings {
+        let values = ["agent=MOCK", "use_docker=true", "output_dir=x"].iter().chain(values);
         runner::settings::resolve(&[], &values.map(|&value| value.to_owned()).collect::<Vec<_>>()).unwrap()
     }
 
@@ -100,14 +100,18 @@ mod tests {
 
     #[test]
     fn what_podman_cannot_do_is_told() {
-        for (kind, more, state) in [
+        for (kind, values, state) in [
             ("Podman", &["batch_size=1"][..], CheckState::Ok),
             ("Podman", &["batch_size=2"], CheckState::Warn),
             ("Podman", &["limits.network=open"], CheckState::Fail),
             ("Podman", &["agent=MINI_SWE", "endpoint.mode=direct"], CheckState::Ok),
             ("Docker", &["batch_size=2", "limits.network=open"], CheckState::Ok),
         ] {
-            assert_eq!(check(&engine(kind, false, None), &settings(more)).state, state, "{kind} {more:?}");
+            assert_eq!(
+                check(&engine(kind, false, None), &settings(values)).state,
+                state,
+                "{kind} {values:?}"
+            );
         }
     }
 }

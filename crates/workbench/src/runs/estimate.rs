@@ -135,7 +135,7 @@ impl Workbench {
         let benchmark = if settings.tasks.is_some() { "harbor" } else { "staminabench" };
         let model = settings.model.as_deref().map(plain_model);
         let is_same_model = |row: &RunRow| model.is_some() && row.model.as_deref().map(plain_model) == model;
-        let mut alike: Vec<RunRow> = Vec::new();
+        let mut similar_runs: Vec<RunRow> = Vec::new();
         let mut timed: Vec<RunRow> = Vec::new();
         let mut offset = 0;
         loop {
@@ -150,17 +150,17 @@ impl Workbench {
                     && row.simulated == settings.is_simulated()
                     && row.benchmark.key.starts_with(benchmark)
                 {
-                    alike.push(row);
+                    similar_runs.push(row);
                 }
             }
             if done {
                 break;
             }
         }
-        let same: Vec<RunRow> = alike.iter().filter(|row| is_same_model(row)).cloned().collect();
+        let same: Vec<RunRow> = similar_runs.iter().filter(|row| is_same_model(row)).cloned().collect();
         let mut rates =
             Rates { same_model: !same.is_empty(), speed: self.speed(settings, timed)?, ..Rates::default() };
-        let mut chosen = if rates.same_model { same } else { alike };
+        let mut chosen = if rates.same_model { same } else { similar_runs };
         chosen.sort_by(|a, b| b.started_at.cmp(&a.started_at));
         let mut runs: Vec<RunId> = Vec::new();
         let mut at_endpoint: HashSet<RunId> = HashSet::new();
@@ -271,15 +271,15 @@ fn budgets(
     {
         hit.push(format!("may hit ${usd}"));
     }
-    if let (Some(most), Some(((_, input), (_, output)))) = (budget.tokens, tokens)
-        && input + output > most as f64
+    if let (Some(limit), Some(((_, input), (_, output)))) = (budget.tokens, tokens)
+        && input + output > limit as f64
     {
-        hit.push(format!("may hit {} tokens", machine::short(most as f64)));
+        hit.push(format!("may hit {} tokens", machine::short(limit as f64)));
     }
-    if let (Some(most), Some((_, high))) = (budget.seconds, seconds)
-        && high > most as f64
+    if let (Some(limit), Some((_, high))) = (budget.seconds, seconds)
+        && high > limit as f64
     {
-        hit.push(format!("may hit {}", machine::duration(most as f64)));
+        hit.push(format!("may hit {}", machine::duration(limit as f64)));
     }
     hit
 }
@@ -288,9 +288,9 @@ fn budgets(
 mod tests {
     use super::*;
 
-    fn settings(more: &[&str]) -> RunSettings {
+    fn settings(added: &[&str]) -> RunSettings {
         let mut values = vec!["agent=MOCK".to_owned(), "output_dir=/r".to_owned()];
-        values.extend(more.iter().map(|&value| value.to_owned()));
+        values.extend(added.iter().map(|&value| value.to_owned()));
         runner::settings::resolve(&[], &values).unwrap()
     }
 

@@ -6,7 +6,7 @@ use files::deadline::within_limit;
 use model::{plain_line, shell_word};
 use runner::settings::{RunSettings, resolve};
 use serde_json::Value;
-use settings::{ConfigFile, OmittedKey, protocols};
+use settings::{ConfigFile, Need, OmittedKey, protocols};
 
 use super::errors::settings_error;
 use super::fields;
@@ -79,7 +79,7 @@ impl Workbench {
         };
         match settings_of(&form) {
             Ok(settings) => {
-                check.yaml = remarked(&settings.to_yaml(), &form, &standard, &check.differ);
+                check.yaml = remarked(&applied_yaml(&settings), &form, &standard, &check.differ);
                 check.command_values = in_one_line(&form, &standard, &check.differ);
             }
             Err(errors) => check.errors = errors,
@@ -128,7 +128,7 @@ impl Workbench {
 
     fn config_of_run(&self, run: &str) -> Result<String, ApiError> {
         let record = run_record(&self.store, run)?;
-        let tree = self.live.tree(record.entry.source, &record.source_path)?;
+        let tree = self.opened_sources.tree(record.entry.source, &record.source_path)?;
         ["config.yaml", "config.yml"]
             .iter()
             .find_map(|name| tree.read(&files::join(&record.entry.place, name), CONFIG_CAP).ok())
@@ -337,7 +337,7 @@ fn loaded(origin: String, text: String) -> Result<LoadedSettings, ApiError> {
     let file = ConfigFile { name: origin.clone(), text };
     let (settings, left_out) = runner::settings::read(&file).map_err(settings_error)?;
     let mut form = fields::form(&settings);
-    if left_out.iter().any(|left| left.key == "endpoint") {
+    if left_out.iter().any(|omitted| omitted.key == "endpoint") {
         // A person chooses: the form asks for the address.
         form.endpoint_mode = EndpointMode::Gateway;
     }
@@ -366,11 +366,11 @@ fn loaded(origin: String, text: String) -> Result<LoadedSettings, ApiError> {
 /// What of a file was left out: keys that nothing here has in one sentence, the others each with its reason.
 fn left_out_in_words(left_out: &[OmittedKey]) -> Vec<String> {
     let (unknown, refused): (Vec<&OmittedKey>, Vec<&OmittedKey>) =
-        left_out.iter().partition(|left| left.is_unknown);
-    let keys: Vec<&str> = unknown.iter().map(|left| left.key.as_str()).collect();
+        left_out.iter().partition(|omitted| omitted.is_unknown);
+    let keys: Vec<&str> = unknown.iter().map(|omitted| omitted.key.as_str()).collect();
     let unknown = (!keys.is_empty())
         .then(|| format!("Left out, because nothing here has such keys: {}", keys.join(", ")));
-    unknown.into_iter().chain(refused.iter().map(|left| format!("Left out: {}", left.reason))).collect()
+    unknown.into_iter().chain(refused.iter().map(|omitted| format!("Left out: {}", omitted.reason))).collect()
 }
 
 fn config_in(folder: &Path) -> Result<PathBuf, ApiError> {
@@ -397,6 +397,24 @@ fn read_config(path: &Path) -> Result<String, ApiError> {
     let bytes = files::beneath::read_file(&real, CONFIG_CAP)
         .map_err(|error| wrong(format!("It cannot be read: {error}")))?;
     String::from_utf8(bytes).map_err(|_| wrong("It is not UTF-8 text".to_owned()))
+}
+
+/// The settings as YAML. Without containers it says nothing of what containers may use: nothing keeps such limits.
+fn applied_yaml(settings: &RunSettings) -> String {
+    if settings.use_docker {
+        return settings.to_yaml();
+    }
+    let mut config = settings.to_config();
+    for setting in settings::fields().filter(|setting| setting.needs.contains(&Need::Containers)) {
+        let key = setting.key_with(settings.generation.benchmark, settings.agent_section());
+        let (section, name) = key.rsplit_once('.').unwrap_or(("", key.as_str()));
+        let place =
+            if section.is_empty() { String::new() } else { format!("/{}", section.replace('.', "/")) };
+        if let Some(values) = config.pointer_mut(&place).and_then(Value::as_object_mut) {
+            values.retain(|key, _| key != name);
+        }
+    }
+    scenario::pack::to_yaml(&config).unwrap_or_default()
 }
 
 /// The same run without a file.

@@ -31,7 +31,7 @@ pub enum ImageNews<'a> {
 }
 
 /// Takes news of images.
-pub(super) type OnImage<'a> = &'a (dyn Fn(ImageNews<'_>) + Send + Sync);
+pub(super) type ImageCallback<'a> = &'a (dyn Fn(ImageNews<'_>) + Send + Sync);
 
 impl Workbench {
     /// The images that agents run in, and whether they are built.
@@ -159,7 +159,7 @@ pub fn list() -> Result<ImageList, ApiError> {
 pub fn build_named(
     names: &[String],
     ca: Option<std::path::PathBuf>,
-    on_news: OnImage<'_>,
+    on_news: ImageCallback<'_>,
     stop: &AtomicBool,
 ) -> Result<(), ApiError> {
     build(&chosen(names)?, ca, on_news, stop)
@@ -168,7 +168,7 @@ pub fn build_named(
 fn build(
     chosen: &[&'static Recipe],
     ca: Option<std::path::PathBuf>,
-    on_news: OnImage<'_>,
+    on_news: ImageCallback<'_>,
     stop: &AtomicBool,
 ) -> Result<(), ApiError> {
     let settings = BuildSettings { ca: ca.or_else(sandbox::default_ca), ..BuildSettings::default() };
@@ -211,7 +211,7 @@ fn build(
     })
 }
 
-fn report_build(news: &BuildNews, done: u32, total: u32, on_news: OnImage<'_>) {
+fn report_build(news: &BuildNews, done: u32, total: u32, on_news: ImageCallback<'_>) {
     match news {
         BuildNews::Started { image } => on_news(ImageNews::Line(&format!("building {image}"))),
         BuildNews::Step { step, of: steps, text, image } => {
@@ -287,13 +287,13 @@ fn own_images(names: &[String], harness_name: &str) -> Result<Vec<(String, Wante
 pub fn test(
     names: &[String],
     harness: Option<&str>,
-    on_news: OnImage<'_>,
+    on_news: ImageCallback<'_>,
     stop: &AtomicBool,
 ) -> Result<(), ApiError> {
     try_all(tried(names, harness)?, on_news, stop)
 }
 
-fn try_all(tried: ImagesToTest, on_news: OnImage<'_>, stop: &AtomicBool) -> Result<(), ApiError> {
+fn try_all(tried: ImagesToTest, on_news: ImageCallback<'_>, stop: &AtomicBool) -> Result<(), ApiError> {
     let ImagesToTest { images: mut wanted, all } = tried;
     runtime()?.block_on(async {
         let engine = connect().await?;
@@ -376,7 +376,7 @@ fn try_all(tried: ImagesToTest, on_news: OnImage<'_>, stop: &AtomicBool) -> Resu
 pub fn leftovers() -> Result<LeftoverList, ApiError> {
     runtime()?.block_on(async {
         match Engine::connect().await {
-            Ok(engine) => left(&engine).await,
+            Ok(engine) => list_engine_leftovers(&engine).await,
             Err(error) => {
                 Ok(LeftoverList { engine: None, problem: Some(problem(&error)?), leftovers: Vec::new() })
             }
@@ -384,7 +384,7 @@ pub fn leftovers() -> Result<LeftoverList, ApiError> {
     })
 }
 
-async fn left(engine: &Engine) -> Result<LeftoverList, ApiError> {
+async fn list_engine_leftovers(engine: &Engine) -> Result<LeftoverList, ApiError> {
     let leftovers = engine.leftovers().await.map_err(|error| sandbox_error(&error))?;
     let leftovers = leftovers
         .into_iter()
@@ -426,6 +426,6 @@ pub fn clean(all: bool) -> Result<LeftoverList, ApiError> {
             }
         };
         removed.await.map_err(|error| sandbox_error(&error))?;
-        left(&engine).await
+        list_engine_leftovers(&engine).await
     })
 }

@@ -4,11 +4,11 @@ use gateway::Secret;
 use gateway::keys::{self, KeyError, KeySource};
 
 use crate::Workbench;
-use crate::api::{ApiError, KeyKnown, KeyName, KeyPlace, StoreKey};
+use crate::api::{ApiError, KeyName, KeyPlace, KeyStatus, StoreKey};
 
 impl Workbench {
     /// Whether a key is there; the key itself is never told.
-    pub fn key_known(&self, request: KeyName) -> Result<KeyKnown, ApiError> {
+    pub fn key_known(&self, request: KeyName) -> Result<KeyStatus, ApiError> {
         let name = request.name.trim().to_owned();
         let source = match request.place {
             KeyPlace::None => KeySource::None,
@@ -16,16 +16,16 @@ impl Workbench {
             KeyPlace::Keychain => KeySource::Keychain(name),
         };
         Ok(match keys::find(&source) {
-            Ok(secret) => KeyKnown { known: Some(secret.is_some()), problem: None },
+            Ok(secret) => KeyStatus { known: Some(secret.is_some()), problem: None },
             Err(error @ KeyError::NoKeychain { .. }) => {
-                KeyKnown { known: None, problem: Some(error.to_string()) }
+                KeyStatus { known: None, problem: Some(error.to_string()) }
             }
-            Err(error) => KeyKnown { known: Some(false), problem: Some(error.to_string()) },
+            Err(error) => KeyStatus { known: Some(false), problem: Some(error.to_string()) },
         })
     }
 
     /// Puts a key into the OS keychain.
-    pub fn store_key(&self, request: StoreKey) -> Result<KeyKnown, ApiError> {
+    pub fn store_key(&self, request: StoreKey) -> Result<KeyStatus, ApiError> {
         let name = request.name.trim().to_owned();
         let secret = Secret::new(request.key);
         let done = if secret.reveal().is_empty() {

@@ -70,20 +70,20 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
     // One file holds the output of one attempt after the other: its number says whether it is the same still.
     let name = format!("{}@{}", found.path, found.number);
     let before = request.from.as_deref().and_then(|mark| mark.rsplit_once('@'));
-    let goes_on = before
+    let continued_at = before
         .filter(|(log, _)| *log == name)
         .and_then(|(_, offset)| offset.parse::<u64>().ok())
         .filter(|offset| *offset <= found.size);
-    let fresh = goes_on.is_none();
+    let fresh = continued_at.is_none();
     if matches!(request.which, LiveLogKind::Gateway) {
-        let searched = search(&tree, &found, goes_on.unwrap_or(0), episode)
+        let searched = search(&tree, &found, continued_at.unwrap_or(0), episode)
             .map_err(|error| ApiError::new("run.files", error.to_string()).at(found.path.clone()))?;
         let LogMatches { lines, next, cut } = searched;
         return Ok(LiveLog { lines, next: format!("{name}@{next}"), fresh, of: found.attempt, cut });
     }
     let tail = found.size.saturating_sub(PIECE);
-    let start = goes_on.map_or(tail, |offset| offset.max(tail));
-    let cut = start > goes_on.unwrap_or(0);
+    let start = continued_at.map_or(tail, |offset| offset.max(tail));
+    let cut = start > continued_at.unwrap_or(0);
     let (bytes, _) = tree
         .read_range(&found.path, start, PIECE)
         .map_err(|error| ApiError::new("run.files", error.to_string()).at(found.path.clone()))?;
@@ -259,10 +259,13 @@ mod tests {
         assert_eq!(texts, ["one", "\\u{1b}[2Jtwo"]);
         assert_eq!((first.fresh, first.of, first.cut), (true, Some((9, 1)), false));
         std::fs::write(logs.join("turn_9_attempt_1.txt"), "one\n\u{1b}[2Jtwo\nhalf\n").unwrap();
-        let more = ask(temp.path(), LiveLogKind::Agent, Some(&first.next));
-        assert_eq!((more.lines[0].text.as_str(), more.lines.len(), more.fresh), ("half", 1, false));
+        let next_page = ask(temp.path(), LiveLogKind::Agent, Some(&first.next));
+        assert_eq!(
+            (next_page.lines[0].text.as_str(), next_page.lines.len(), next_page.fresh),
+            ("half", 1, false)
+        );
         std::fs::write(logs.join("turn_10_attempt_2.txt"), "new\n").unwrap();
-        let next = ask(temp.path(), LiveLogKind::Agent, Some(&more.next));
+        let next = ask(temp.path(), LiveLogKind::Agent, Some(&next_page.next));
         assert_eq!((next.lines[0].text.as_str(), next.fresh, next.of), ("new", true, Some((10, 2))));
     }
 
@@ -287,10 +290,10 @@ mod tests {
         let first = ask(temp.path(), LiveLogKind::Agent, None);
         assert_eq!((texts(&first), first.of), (vec!["first".to_owned()], Some((4, 1))));
         begins(7, 1, "first\nmore\n");
-        let more = ask(temp.path(), LiveLogKind::Agent, Some(&first.next));
-        assert_eq!((texts(&more), more.fresh), (vec!["more".to_owned()], false));
+        let next_page = ask(temp.path(), LiveLogKind::Agent, Some(&first.next));
+        assert_eq!((texts(&next_page), next_page.fresh), (vec!["more".to_owned()], false));
         begins(8, 2, "second attempt\nthat says more\n");
-        let next = ask(temp.path(), LiveLogKind::Agent, Some(&more.next));
+        let next = ask(temp.path(), LiveLogKind::Agent, Some(&next_page.next));
         assert_eq!(texts(&next), ["second attempt", "that says more"]);
         assert_eq!((next.fresh, next.of), (true, Some((4, 2))));
         // The same attempt, retried.
@@ -377,10 +380,13 @@ mod tests {
         // What came between two looks is found in the same way, whole lines only.
         text += &(request("scenario_1", 3) + &others(200 << 10) + "{\"episode\":\"scenario_1\"");
         std::fs::write(&path, &text).unwrap();
-        let more = ask(temp.path(), LiveLogKind::Gateway, Some(&first.next));
-        assert_eq!((texts(&more), more.fresh, more.cut), (vec!["m  in 3  out 2".to_owned()], false, false));
-        let unchanged = ask(temp.path(), LiveLogKind::Gateway, Some(&more.next));
-        assert_eq!((unchanged.lines.len(), unchanged.next == more.next), (0, true));
+        let next_page = ask(temp.path(), LiveLogKind::Gateway, Some(&first.next));
+        assert_eq!(
+            (texts(&next_page), next_page.fresh, next_page.cut),
+            (vec!["m  in 3  out 2".to_owned()], false, false)
+        );
+        let unchanged = ask(temp.path(), LiveLogKind::Gateway, Some(&next_page.next));
+        assert_eq!((unchanged.lines.len(), unchanged.next == next_page.next), (0, true));
     }
 
     #[test]
@@ -389,8 +395,9 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         std::fs::create_dir(temp.path().join(".stamina")).unwrap();
         let path = temp.path().join(".stamina/gateway.jsonl");
-        let longer = |more: usize| {
-            request("scenario_1", 2).replace("\"turn\"", &format!("\"x\":[{}0],\"turn\"", "0,".repeat(more)))
+        let longer = |padding: usize| {
+            request("scenario_1", 2)
+                .replace("\"turn\"", &format!("\"x\":[{}0],\"turn\"", "0,".repeat(padding)))
         };
         let texts = |text: String| {
             std::fs::write(&path, text).unwrap();
@@ -401,10 +408,10 @@ mod tests {
         let all = ["m  in 1  out 2", "m  in 2  out 2", "m  in 3  out 2"];
         assert_eq!(texts(around(&longer(400 << 10))), all);
         // Some of its pieces are the first of what is read, and it may have no end.
-        for more in [520 << 10, 2 << 20] {
-            assert_eq!(texts(around(&longer(more))), [all[0], all[2]], "{more}");
-            let endless = request("scenario_1", 1) + longer(more).trim_end();
-            assert_eq!(texts(endless), [all[0]], "{more}");
+        for padding in [520 << 10, 2 << 20] {
+            assert_eq!(texts(around(&longer(padding))), [all[0], all[2]], "{padding}");
+            let endless = request("scenario_1", 1) + longer(padding).trim_end();
+            assert_eq!(texts(endless), [all[0]], "{padding}");
         }
     }
 

@@ -18,7 +18,7 @@ use self::room::{disk, engine_disk, folder, machine_holds};
 use super::abilities::KeptAbilities;
 use super::endpoint::EndpointCall;
 use super::runtime::runtime;
-use super::{binds, endpoint, estimate, planned};
+use super::{binds, endpoint, estimate, planned_checks};
 use crate::Workbench;
 use crate::api::{
     ApiError, Check, CheckState, FieldError, Fix, FixAction, FormSettings, Preflight, PreflightRequest,
@@ -72,7 +72,7 @@ impl Workbench {
     fn estimate_despite(&self, form: &FormSettings, errors: &[FieldError]) -> Option<RunEstimate> {
         let form = super::form::without_errors(form, errors)?;
         let settings = super::form::settings_of(&form).ok()?;
-        let (check, pack) = planned::pack(&settings, &self.runs.packs, false);
+        let (check, pack) = planned_checks::pack(&settings, &self.runs.packs, false);
         let plan = plan(&settings, &check, pack.as_ref()).filter(|plan| plan.turns > 0)?;
         let mut estimate = self.estimate(&settings, &plan, &[]).ok()?;
         estimate.basis.push_str(". Fields to fix count as their defaults");
@@ -85,12 +85,12 @@ impl Workbench {
         let mut checks = Vec::new();
         // Who lets the endpoint be asked is about to begin.
         let is_beginning = call != EndpointCall::Nothing;
-        let (pack_check, pack) = planned::pack(settings, &self.runs.packs, is_beginning);
+        let (pack_check, pack) = planned_checks::pack(settings, &self.runs.packs, is_beginning);
         let runtime = runtime()?;
         let of_engine = runtime.block_on(containers(settings));
         checks.push(of_engine.check);
         checks.extend(of_engine.images);
-        checks.extend(planned::harness(settings));
+        checks.extend(planned_checks::harness(settings));
         let plan = plan(settings, &pack_check, pack.as_ref());
         checks.push(pack_check);
         let mut abilities = None;
@@ -119,7 +119,7 @@ impl Workbench {
             checks,
             endpoint: abilities,
             estimate,
-            at: model::moment::to_the_second(SystemTime::now()),
+            at: model::timestamp::to_the_second(SystemTime::now()),
             seconds: begun.elapsed().as_secs_f64(),
         })
     }
@@ -164,7 +164,7 @@ fn wrong(errors: &[FieldError]) -> Preflight {
         endpoint: None,
         estimate: None,
         can_start: false,
-        at: model::moment::to_the_second(SystemTime::now()),
+        at: model::timestamp::to_the_second(SystemTime::now()),
         seconds: 0.0,
     }
 }

@@ -40,8 +40,11 @@ impl Workbench {
     /// What ends with this process; nothing where it plays no run.
     pub fn in_flight(&self) -> Option<InFlight> {
         let folders = self.played_here();
-        let attempts =
-            folders.iter().filter_map(|folder| live::read(folder).ok()).map(|run| in_play(&run)).sum();
+        let attempts = folders
+            .iter()
+            .filter_map(|folder| live::read(folder).ok())
+            .map(|run| running_attempts(&run))
+            .sum();
         (!folders.is_empty()).then_some(InFlight { runs: folders.len() as u32, attempts })
     }
 
@@ -74,7 +77,7 @@ impl Workbench {
     }
 }
 
-fn in_play(run: &live::LiveRun) -> u32 {
-    let still = |phase| matches!(phase, Phase::Queued | Phase::Paused | Phase::Over | Phase::Unknown);
-    run.episodes.iter().filter(|episode| !still(episode.phase)).count() as u32
+fn running_attempts(run: &live::LiveRun) -> u32 {
+    let is_idle = |phase| matches!(phase, Phase::Queued | Phase::Paused | Phase::Over | Phase::Unknown);
+    run.episodes.iter().filter(|episode| !is_idle(episode.phase)).count() as u32
 }

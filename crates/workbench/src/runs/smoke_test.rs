@@ -100,7 +100,7 @@ fn root() -> PathBuf {
 }
 
 /// A folder that is ours: no link, and of this user.
-fn is_ours(folder: &Path) -> bool {
+fn is_smoke_test_folder(folder: &Path) -> bool {
     std::fs::symlink_metadata(folder)
         .is_ok_and(|meta| meta.is_dir() && meta.uid() == rustix::process::geteuid().as_raw())
 }
@@ -114,7 +114,7 @@ fn make(folder: &Path) -> Result<(), String> {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error.to_string()),
         }
-        if !is_ours(place) {
+        if !is_smoke_test_folder(place) {
             return Err(format!("{} is not a folder of this user", place.display()));
         }
     }
@@ -123,11 +123,11 @@ fn make(folder: &Path) -> Result<(), String> {
 
 /// The folders in a folder that are ours.
 pub(super) fn folders(folder: &Path) -> Vec<PathBuf> {
-    if !is_ours(folder) {
+    if !is_smoke_test_folder(folder) {
         return Vec::new();
     }
     let Ok(entries) = folder.read_dir() else { return Vec::new() };
-    entries.flatten().map(|entry| entry.path()).filter(|path| is_ours(path)).collect()
+    entries.flatten().map(|entry| entry.path()).filter(|path| is_smoke_test_folder(path)).collect()
 }
 
 /// Where those of a library lie. The same in every build: an app that was renewed finds what the last one left.

@@ -1,6 +1,6 @@
 //! What runs are doing, as their folders tell: of this process, of another one, or of none any more.
 
-mod shown;
+mod live_rows;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,7 +12,7 @@ use runner::control::{self, ControlRequest};
 use runner::live::{self, Phase, RunState};
 use rustix::fs::{AtFlags, Dir, FileType, statat};
 
-use self::shown::{detail, is_live, just_begun, rank, row, unreadable};
+use self::live_rows::{detail, is_live, just_begun, rank, row, unreadable};
 use super::errors::run_error;
 use super::folder::absolute_folder;
 use crate::Workbench;
@@ -159,7 +159,7 @@ impl Workbench {
 
     /// Tells who waits for changes what happens in the folders of runs, until the workbench is gone.
     pub(crate) fn follow_runs(&self) -> Result<(), ApiError> {
-        let me = self.live.workbench();
+        let weak_workbench = self.opened_sources.workbench();
         std::thread::Builder::new()
             .name("follow runs".to_owned())
             .spawn(move || {
@@ -167,7 +167,7 @@ impl Workbench {
                 let mut last_look: Option<(Instant, u64)> = None;
                 loop {
                     std::thread::sleep(LOOK);
-                    let Some(workbench) = me.upgrade() else { return };
+                    let Some(workbench) = weak_workbench.upgrade() else { return };
                     let change = workbench.changes.last();
                     let due = last_look
                         .is_none_or(|(time, seen)| time.elapsed() >= LOOK_FOR_FOLDERS && seen != change);
@@ -221,7 +221,8 @@ pub fn send_control_request(folder: &Path, run: &live::LiveRun, action: &RunActi
             return Err(ApiError::new("run.no_episode", format!("The run has no episode {episode}"))
                 .at(folder.display().to_string()));
         };
-        if matches!(found.phase, Phase::Over | Phase::Queued) && !goes_on(found.phase, found.end_reason) {
+        if matches!(found.phase, Phase::Over | Phase::Queued) && !is_resumable(found.phase, found.end_reason)
+        {
             return Err(ApiError::new(
                     "run.episode_not_live",
                     format!("No attempt of {episode} is running"),
@@ -251,7 +252,7 @@ pub fn send_control_request(folder: &Path, run: &live::LiveRun, action: &RunActi
 }
 
 /// Whether an episode is over and can be continued: what ended it was not its agent.
-fn goes_on(phase: Phase, end_reason: Option<model::EndReason>) -> bool {
+fn is_resumable(phase: Phase, end_reason: Option<model::EndReason>) -> bool {
     phase == Phase::Over && end_reason.is_some_and(live::is_resumable)
 }
 

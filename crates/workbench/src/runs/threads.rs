@@ -49,7 +49,7 @@ pub(crate) struct Runs {
     /// Where smoke tests of this library lie.
     pub(super) smoke_tests: PathBuf,
     /// What preflight knows of packs.
-    pub(super) packs: super::planned::VerifiedPack,
+    pub(super) packs: super::planned_checks::VerifiedPack,
     /// Rows of runs that are over, with a stamp of their folders.
     pub(super) ended: Mutex<BTreeMap<PathBuf, (u64, crate::api::LiveRunRow)>>,
 }
@@ -170,13 +170,14 @@ impl Workbench {
             runs.insert(folder.clone(), own_run.clone());
         }
         let (begun, first) = sync_channel::<Option<ApiError>>(1);
-        let me = self.live.workbench();
+        let weak_workbench = self.opened_sources.workbench();
         let results_folder = folder.clone();
         let on_event: OnEvent = {
-            let (me, results_folder, begun) = (me.clone(), results_folder.clone(), begun.clone());
+            let (weak_workbench, results_folder, begun) =
+                (weak_workbench.clone(), results_folder.clone(), begun.clone());
             let adopts = !own_run.is_smoke_test;
             Arc::new(move |event| {
-                let Some(workbench) = me.upgrade() else { return };
+                let Some(workbench) = weak_workbench.upgrade() else { return };
                 if let Event::Started { record, .. } = event {
                     if let Some(record) = record
                         && let Err(error) = workbench.remember_run(record)
@@ -204,7 +205,7 @@ impl Workbench {
                 Ok(Err(error)) => Some(run_error(error)),
                 Err(_) => Some(ApiError::new("run.panicked", "It failed inside; the log says where")),
             };
-            if let Some(workbench) = me.upgrade() {
+            if let Some(workbench) = weak_workbench.upgrade() {
                 let words = error.as_ref().map(|error| match &error.hint {
                     Some(hint) => format!("{}. {hint}", error.message),
                     None => error.message.clone(),
@@ -231,13 +232,13 @@ impl Workbench {
 
     /// Opens a results folder as soon as it is recognized, on a thread of its own.
     fn adopt_soon(&self, folder: PathBuf) {
-        let me = self.live.workbench();
+        let weak_workbench = self.opened_sources.workbench();
         let spawned = std::thread::Builder::new().name("adopt".to_owned()).spawn(move || {
             for _ in 0..ADOPTING.1 {
-                let Some(workbench) = me.upgrade() else { return };
+                let Some(workbench) = weak_workbench.upgrade() else { return };
                 match workbench.adopt(&folder) {
                     Ok(source) => {
-                        workbench.live.read(source);
+                        workbench.opened_sources.read(source);
                         return;
                     }
                     Err(error) => tracing::debug!(%error, "the folder of the run is not recognized yet"),

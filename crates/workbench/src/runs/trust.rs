@@ -5,7 +5,7 @@
 //! a person has seen what it would do ([`RunTrust`]), and then with the endpoint and the key of this machine, unless those of
 //! the folder are chosen, one by one.
 
-mod loaded;
+mod loaded_settings;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -17,11 +17,11 @@ use runner::origin::{self, Identity, Record};
 use runner::settings::{EndpointSettings, KeySource, RunSettings};
 use serde::{Deserialize, Serialize};
 
-use self::tasks::TasksShown;
+use self::tasks::TaskImageList;
 use super::errors::run_error;
 use super::trust_rows::Amount;
 use crate::Workbench;
-use crate::api::{ApiError, EndpointHere, RunFolder, RunTrust, TrustRun};
+use crate::api::{ApiError, LocalEndpoint, RunFolder, RunTrust, TrustRun};
 
 /// An endpoint with its key, as the library remembers it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ struct Endpoint {
 }
 
 impl Endpoint {
-    fn of_settings(settings: &RunSettings) -> Option<Self> {
+    fn from_settings(settings: &RunSettings) -> Option<Self> {
         match &settings.endpoint {
             EndpointSettings::Gateway { base_url, key } => {
                 Some(Self { base_url: base_url.clone(), key: key.clone() })
@@ -77,7 +77,7 @@ impl Workbench {
     pub fn remember_run(&self, record: &Record) -> Result<(), ApiError> {
         let Record { identity, settings, .. } = record;
         let endpoint =
-            Endpoint::of_settings(settings).and_then(|endpoint| serde_json::to_string(&endpoint).ok());
+            Endpoint::from_settings(settings).and_then(|endpoint| serde_json::to_string(&endpoint).ok());
         Ok(self.store.remember_run(&identity.run, &identity.digest, endpoint.as_deref())?)
     }
 
@@ -93,12 +93,12 @@ impl Workbench {
         if self.store.began_here(&identity.run, &identity.digest)? {
             return Ok((changes, identity));
         }
-        let Some(trust) = trust else { return Err(stranger(folder)) };
+        let Some(trust) = trust else { return Err(untrusted_error(folder)) };
         // The recipes lie beside the record: they may be others by now than those that were shown.
-        if trust.digest != TasksShown::new(&settings, &scenarios).digest_with(&identity) {
+        if trust.digest != TaskImageList::new(&settings, &scenarios).digest_with(&identity) {
             return Err(run_error(runner::RunError::Changed { path: folder.to_owned() }));
         }
-        let changes = with_what_is_ours(&settings, changes, trust, self.endpoints_here()?.first())?;
+        let changes = with_local_settings(&settings, changes, trust, self.endpoints_here()?.first())?;
         // What is chosen of one folder is not this machine's for the next one.
         if trust.keep_endpoint || trust.keep_key {
             self.store.keep_endpoint_apart(&identity.run)?;
@@ -112,7 +112,7 @@ impl Workbench {
     }
 }
 
-fn stranger(folder: &Path) -> ApiError {
+fn untrusted_error(folder: &Path) -> ApiError {
     ApiError::new("run.stranger", "This run was not begun by this library on this machine")
         .at(folder.display().to_string())
         .hint(
@@ -131,7 +131,7 @@ fn resumable(folder: &Path) -> Result<Record, ApiError> {
 /// What a resume of the run would do. Whoever made the folder wrote these texts: none may look like another row.
 fn described(folder: &Path, record: Record, trusted: bool, local_endpoint: Option<&Endpoint>) -> RunTrust {
     let Record { identity, settings, harness, image, scenarios, turns } = record;
-    let tasks = TasksShown::new(&settings, &scenarios);
+    let tasks = TaskImageList::new(&settings, &scenarios);
     let amount = Amount { episodes: scenarios.len() as u64, turns };
     let (mode, endpoint, key) = match &settings.endpoint {
         EndpointSettings::Gateway { base_url, key } => ("gateway", Some(base_url.clone()), key_in_words(key)),
@@ -187,7 +187,7 @@ fn described(folder: &Path, record: Record, trusted: bool, local_endpoint: Optio
         task_images_more: tasks.more,
         tasks_unreadable: tasks.unreadable,
         writes: lines(std::iter::once(folder.display().to_string()).chain(writes).collect()),
-        here: local_endpoint.map(|endpoint| EndpointHere {
+        here: local_endpoint.map(|endpoint| LocalEndpoint {
             base_url: endpoint.base_url.clone(),
             key: key_in_words(&endpoint.key),
         }),
@@ -198,7 +198,7 @@ fn described(folder: &Path, record: Record, trusted: bool, local_endpoint: Optio
 }
 
 /// The changes of a resume, with the endpoint, the key and the variables of this machine in the place of the folder's.
-fn with_what_is_ours(
+fn with_local_settings(
     settings: &RunSettings,
     mut changes: Vec<String>,
     trust: &TrustRun,

@@ -5,7 +5,7 @@ use model::{counted, dollars};
 use runner::settings::RunSettings;
 
 use super::machine::duration;
-use crate::api::{RunTrust, TaskImages, TrustKeep, TrustRow};
+use crate::api::{RunTrust, TaskImages, TrustChoice, TrustRow};
 
 /// Bytes of a gibibyte.
 const GIB: f64 = (1u64 << 30) as f64;
@@ -105,13 +105,13 @@ pub(super) fn rows(run: &RunTrust) -> Vec<TrustRow> {
             |endpoint| format!("{} is asked", endpoint.base_url),
         );
         let endpoint = row("Endpoint", run.endpoint.as_deref().unwrap_or("unknown"));
-        rows.push(kept(endpoint, TrustKeep::Endpoint, &instead));
+        rows.push(kept(endpoint, TrustChoice::Endpoint, &instead));
     }
     if let Some(key) = &run.key {
         let local_key =
             local_endpoint.and_then(|endpoint| endpoint.key.as_deref()).unwrap_or("no key is sent");
         let instead = if run.mode == "direct" { "it cannot be resumed without them" } else { local_key };
-        rows.push(kept(row("Key", key), TrustKeep::Key, instead));
+        rows.push(kept(row("Key", key), TrustChoice::Key, instead));
     }
     let mut add = |name: &str, value: &str| rows.push(row(name, value));
     if run.mode == "gateway" || run.mode == "direct" {
@@ -126,7 +126,7 @@ pub(super) fn rows(run: &RunTrust) -> Vec<TrustRow> {
     add("Bound folders", &listed(&run.binds));
     add("Arguments", if run.arguments.is_empty() { "none" } else { run.arguments.as_str() });
     if !run.variables.is_empty() {
-        rows.push(kept(row("Variables", &listed(&run.variables)), TrustKeep::Variables, "not handed over"));
+        rows.push(kept(row("Variables", &listed(&run.variables)), TrustChoice::Variables, "not handed over"));
     }
     let mut add = |name: &str, value: &str| rows.push(row(name, value));
     if !run.variables_set.is_empty() {
@@ -148,7 +148,7 @@ pub(super) fn rows(run: &RunTrust) -> Vec<TrustRow> {
     add("Scenarios", run.scenarios.as_deref().unwrap_or("generated"));
     add("Plays", &run.plays);
     for images in &run.task_images {
-        add("Tasks", &of_tasks(images));
+        add("Tasks", &task_images_in_words(images));
     }
     if run.task_images_more > 0 {
         add("Tasks", &format!("{} more are not shown", run.task_images_more));
@@ -166,7 +166,7 @@ pub(super) fn rows(run: &RunTrust) -> Vec<TrustRow> {
     rows
 }
 
-fn of_tasks(images: &TaskImages) -> String {
+fn task_images_in_words(images: &TaskImages) -> String {
     let tasks = images.tasks.join(", ");
     if let Some(image) = &images.image {
         return format!("{tasks}: the image {image}");
@@ -184,7 +184,7 @@ fn row(name: &str, value: &str) -> TrustRow {
     TrustRow { name: name.to_owned(), value: without_gaps(value), instead: None, keep: None }
 }
 
-fn kept(row: TrustRow, keep: TrustKeep, instead: &str) -> TrustRow {
+fn kept(row: TrustRow, keep: TrustChoice, instead: &str) -> TrustRow {
     TrustRow { instead: Some(without_gaps(instead)), keep: Some(keep), ..row }
 }
 
@@ -214,10 +214,10 @@ fn without_gaps(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::EndpointHere;
+    use crate::api::LocalEndpoint;
 
     fn run() -> RunTrust {
-        let local_endpoint = EndpointHere {
+        let local_endpoint = LocalEndpoint {
             base_url: "https://ours.example".to_owned(),
             key: Some("the environment variable OUR_KEY".to_owned()),
         };
@@ -281,12 +281,12 @@ mod tests {
         let endpoint = found(&foreign_run, "Endpoint").remove(0);
         assert_eq!(
             (endpoint.value.as_str(), endpoint.instead.as_deref(), endpoint.keep),
-            ("https://theirs.example", Some("https://ours.example is asked"), Some(TrustKeep::Endpoint))
+            ("https://theirs.example", Some("https://ours.example is asked"), Some(TrustChoice::Endpoint))
         );
         let key = found(&foreign_run, "Key").remove(0);
         assert_eq!(key.instead.as_deref(), Some("the environment variable OUR_KEY"));
         let variables = found(&foreign_run, "Variables").remove(0);
-        assert_eq!((variables.value.as_str(), variables.keep), ("HOME", Some(TrustKeep::Variables)));
+        assert_eq!((variables.value.as_str(), variables.keep), ("HOME", Some(TrustChoice::Variables)));
         assert!(found(&foreign_run, "Network")[0].value.contains("internet"));
         assert_eq!(found(&foreign_run, "Model")[0].value, "acme/new");
         assert_eq!(found(&foreign_run, "Budget")[0].value, "the run: $5.00");
@@ -305,14 +305,14 @@ mod tests {
 
     #[test]
     fn what_a_run_plays_and_may_spend_is_said_with_the_prices_that_it_counts_by() {
-        let settings = |more: &[&str]| {
+        let settings = |added: &[&str]| {
             let values = [
                 "agent=CODEX",
                 "codex.model_id=acme/new",
                 "output_dir=/nowhere/run",
                 "endpoint.base_url=http://x",
             ];
-            let values: Vec<String> = values.iter().chain(more).map(|&text| text.to_owned()).collect();
+            let values: Vec<String> = values.iter().chain(added).map(|&text| text.to_owned()).collect();
             runner::settings::resolve(&[], &values).unwrap()
         };
         assert_eq!(budget_in_words(&settings(&[])), "no limit");

@@ -1,5 +1,5 @@
 use model::{Benchmark, Episode, Run};
-use store::{NotKept, ParsedPart, RunFilter, Store};
+use store::{OmittedCounts, ParsedPart, RunFilter, Store};
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn library(planned: Option<u32>, scenarios: &[&str], left_out: u32) -> (Store, R
     let episodes: Vec<(String, Episode)> = scenarios.iter().enumerate().map(episode).collect();
     let part =
         ParsedPart { place: "", key: "a", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
-    let mut not_kept = NotKept::default();
+    let mut not_kept = OmittedCounts::default();
     if left_out > 0 {
         not_kept.episodes.insert("a".to_owned(), left_out);
     }
@@ -64,7 +64,7 @@ fn a_session_that_repeats_a_scenario_is_none_of_one_that_is_missing() {
 
 #[test]
 fn the_sentence_of_a_session_that_does_nothing_has_the_figures() {
-    assert!(nothing_says().starts_with("A session that does nothing scores .780 / .650 "));
+    assert!(nothing_sentence().starts_with("A session that does nothing scores .780 / .650 "));
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_withdrawn_session_is_in_no_mean_and_another_of_its_scenario_is() {
 
 #[test]
 fn a_figure_that_is_not_the_mean_of_its_own_nine_is_marked() {
-    let pair = LcbaPair::of_metrics(&NOTHING);
+    let pair = LcbaPair::from_metrics(&NOTHING);
     let right = ImportedFigures {
         metrics: NOTHING.map(Some),
         comprehension: Some(pair.comprehension),
@@ -210,10 +210,10 @@ fn a_session_that_used_up_its_turns_did_not_end_by_itself() {
         status: Some(status.to_owned()),
         ..SessionFigures::default()
     };
-    for (difficulty, most) in [("easy", 20), ("medium", 30), ("hard", 40), ("expert", 50)] {
-        assert!(ended_by_itself(&figures(Some(difficulty), most - 1, "completed")), "{difficulty}");
-        assert!(!ended_by_itself(&figures(Some(difficulty), most, "completed")), "{difficulty}");
-        assert!(ended_by_itself(&figures(Some(difficulty), most, "failed")), "an error ended it");
+    for (difficulty, turn_limit) in [("easy", 20), ("medium", 30), ("hard", 40), ("expert", 50)] {
+        assert!(ended_by_itself(&figures(Some(difficulty), turn_limit - 1, "completed")), "{difficulty}");
+        assert!(!ended_by_itself(&figures(Some(difficulty), turn_limit, "completed")), "{difficulty}");
+        assert!(ended_by_itself(&figures(Some(difficulty), turn_limit, "failed")), "an error ended it");
     }
     assert!(ended_by_itself(&figures(None, 60, "completed")), "its limit is not known");
     assert!(!ended_by_itself(&figures(Some("easy"), 3, "timeout")));

@@ -9,7 +9,7 @@ use ingest::unread;
 use model::{Warning, one_line, shell_word};
 use store::Source;
 
-use crate::api::{ApiError, FormatLookup, FoundThing, NotRecognized, TableColumns, TableGuess};
+use crate::api::{ApiError, FormatLookup, FoundItem, NotRecognized, TableColumns, TableGuess};
 
 /// Whether something is at a path, and its file system answers.
 pub(crate) fn is_there(path: &Path) -> bool {
@@ -33,7 +33,7 @@ pub(crate) fn open_tree(path: &Path) -> Result<Tree, ApiError> {
     }
     match Tree::open(path) {
         Ok(tree) => Ok(tree),
-        Err(error) if error.code() == "source.not_zip" => match Tree::of_file(path) {
+        Err(error) if error.code() == "source.not_zip" => match Tree::from_file(path) {
             // Whether it has the columns is seen when it is read.
             Ok(tree) if table::is_table_name(&tree.name()) => Ok(tree),
             _ => Err(no_zip(path)),
@@ -57,7 +57,7 @@ fn unreadable(path: &Path, error: &ReadError) -> ApiError {
 
 /// What a file is that is no zip, or a damaged one.
 pub(super) fn no_zip(path: &Path) -> ApiError {
-    let tree = match Tree::of_file(path) {
+    let tree = match Tree::from_file(path) {
         Ok(tree) => tree,
         Err(error) => return unreadable(path, &error),
     };
@@ -89,7 +89,7 @@ pub(super) fn no_zip(path: &Path) -> ApiError {
         }
         Err(mut nothing) => {
             if nothing.found.is_empty() && nothing.tables.is_empty() {
-                match unread::by_form(&tree, &name) {
+                match unread::by_form(&tree, &name, path) {
                     Ok(found) => nothing.found.push(found),
                     Err(error) => return unreadable(path, &error),
                 }
@@ -118,8 +118,8 @@ pub(super) fn no_rows(source: &Source, warnings: &[Warning]) -> ApiError {
 }
 
 /// The formats of a source.
-pub(super) fn found_formats(formats: Vec<FoundFormat>) -> Vec<FoundThing> {
-    let thing = |format: FoundFormat| FoundThing {
+pub(super) fn found_formats(formats: Vec<FoundFormat>) -> Vec<FoundItem> {
+    let thing = |format: FoundFormat| FoundItem {
         kind: format.id.to_owned(),
         name: format.name.to_owned(),
         at: format.folder,
@@ -131,14 +131,14 @@ pub(super) fn found_formats(formats: Vec<FoundFormat>) -> Vec<FoundThing> {
 }
 
 /// What another program wrote.
-pub(super) fn not_read(found: unread::UnreadResults) -> FoundThing {
-    FoundThing {
+pub(super) fn not_read(found: unread::UnreadResults) -> FoundItem {
+    FoundItem {
         kind: found.kind.to_owned(),
         name: found.name,
         at: found.path,
         count: u32::try_from(found.count).unwrap_or(u32::MAX),
         read: false,
-        instead: Some(found.instead.to_owned()),
+        instead: Some(found.instead.into_owned()),
     }
 }
 
@@ -160,7 +160,7 @@ pub(super) fn not_recognized(nothing: NotFound, path: &Path) -> ApiError {
         (Some(found), _) => {
             let verb = if found.path.is_empty() || nothing.folders == 0 { "is" } else { "holds" };
             let rest = if found.not_read.is_empty() { "" } else { ", " };
-            (format!("\"{name}\" {verb} {}{rest}{}", found.name, found.not_read), found.instead.to_owned())
+            (format!("\"{name}\" {verb} {}{rest}{}", found.name, found.not_read), found.instead.to_string())
         }
         (None, None) => (
             format!("Nothing in \"{name}\" is in a format that Stamina Lab reads"),

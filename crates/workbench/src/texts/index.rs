@@ -12,7 +12,7 @@ use store::{TextCoverage, TextOwner, UnindexedEpisode};
 use super::{is_log, pieces, read_log, texts_of};
 use crate::Workbench;
 use crate::api::ApiError;
-use crate::inspect::{FoundEpisode, name_of};
+use crate::episode_details::{FoundEpisode, name_of};
 use crate::sources::is_there;
 use crate::transcripts::{places_of, print_of};
 
@@ -176,7 +176,7 @@ impl Workbench {
         if known.is_leaving {
             return Ok(None);
         }
-        let sets_aside = |source| self.live.stays && !self.is_played_within(source);
+        let sets_aside = |source| self.opened_sources.stays && !self.is_played_within(source);
         Ok(self.store.begin_texts(Process::current().label(), sets_aside)?)
     }
 

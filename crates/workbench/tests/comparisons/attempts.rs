@@ -87,7 +87,7 @@ fn retries_are_read_from_the_attempts() {
         .unwrap();
     // scenario_1 needed a second attempt at turn 1, scenario_0 one at turn 2; at turn 3 three did not help.
     let [series] = &retries.series[..] else { panic!("one series") };
-    assert_eq!((retries.tau, series.attempt_limit), (4, Some(3)));
+    assert_eq!((retries.tau, series.attempt_limit), (Some(4), Some(3)));
     let means: Vec<Option<f64>> = series.points.iter().map(|point| point.stamina.mean).collect();
     assert_eq!(means, [Some(0.5), Some(3.0), Some(3.0)]);
     near(series.gain.map(|gain| gain.value), 6.0);

@@ -1,8 +1,8 @@
 //! Pairs of runs and of groups, with τ, names and colors.
 
 use workbench::api::{
-    Annotate, Comparability, CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, Member,
-    Pairs,
+    AnnotateRuns, Comparability, CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort,
+    Member, Pairs,
 };
 
 use crate::comparisons::{NOP, ORACLE, near};
@@ -13,7 +13,7 @@ fn two_small_runs_can_be_compared_by_hand() {
     let library = Library::fixtures(&["harbor/jobs"]);
     let comparison = library.compare(&[ORACLE, NOP], Pairs::All);
     // Oracle: 4, 4, 3, 3 censored, two failed at turn 3. S = 1, 1, 4/6, 4/6. Nop: two failed at turn 1.
-    assert_eq!((comparison.tau, comparison.turns, comparison.shared_scenarios), (4, 4, 2));
+    assert_eq!((comparison.tau, comparison.turns, comparison.shared_scenarios), (Some(4), 4, 2));
     let [oracle, nop] = &comparison.members[..] else { panic!("two members") };
     near(oracle.stamina.mean, 1.0 + 1.0 + 4.0 / 6.0 + 4.0 / 6.0);
     near(nop.stamina.mean, 0.0);
@@ -81,7 +81,7 @@ fn groups_are_pooled_within_one_benchmark_only() {
     let runs = [ORACLE, "staminabench.own"].map(str::to_owned).to_vec();
     library
         .workbench
-        .annotate(Annotate { runs, add_tags: vec!["both".into()], remove_tags: vec![], note: None })
+        .annotate(AnnotateRuns { runs, add_tags: vec!["both".into()], remove_tags: vec![], note: None })
         .unwrap();
     let compared_with = |member| {
         library.workbench.compare_runs(CompareRequest { members: vec![member], ..CompareRequest::default() })
@@ -160,7 +160,7 @@ fn published_runs_compare_as_the_design_shows() {
         "evocode-published.deepseek-v4-pro",
     ];
     let comparison = library.compare(&runs, Pairs::Reference);
-    assert_eq!(comparison.tau, 9);
+    assert_eq!(comparison.tau, Some(9));
     let names: Vec<&str> = comparison.members.iter().map(|m| m.name.as_str()).collect();
     assert_eq!(names, ["Claude-Opus-4.8", "GPT-5.5", "GLM-5.2", "DeepSeek-V4-Pro"]);
     let means: Vec<String> =

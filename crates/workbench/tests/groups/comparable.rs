@@ -1,8 +1,8 @@
 //! Which groups are compared and tested, and what is said where they are not.
 
 use workbench::api::{
-    Comparability, CompareRequest, Comparison, ExportFormat, ExportOf, ExportRequest, FigureOf,
-    MatrixRequest, Measure, Member, Pairs, TableOf,
+    Comparability, CompareRequest, Comparison, ExportFormat, ExportRequest, ExportSubject, FigureSubject,
+    MatrixRequest, Measure, Member, Pairs, TableSubject,
 };
 
 use crate::groups::{FAILED, Given, PASSED, Try, given, library, write};
@@ -70,8 +70,8 @@ fn groups_of_other_models_are_not_comparable_and_of_other_shares_may_not_be() {
 
 fn library_of_two_limits() -> (tempfile::TempDir, Library) {
     let one: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
-    let more = Given { attempt_limit: 9, ..given("a2", "a", "x", one) };
-    library(&[given("a1", "a", "x", one), more, given("b1", "b", "x", one)])
+    let more_attempts = Given { attempt_limit: 9, ..given("a2", "a", "x", one) };
+    library(&[given("a1", "a", "x", one), more_attempts, given("b1", "b", "x", one)])
 }
 
 #[test]
@@ -118,16 +118,17 @@ fn what_has_runs_in_common_is_not_said_to_share_no_scenario() {
     let tag = library.tag("both", &["a", "bb"]);
     let run = Member::Run { run: "lab.a".into() };
     let compared = CompareRequest { members: vec![run, tag], ..CompareRequest::default() };
-    let paired = library.workbench.table(&TableOf::Paired { of: compared.clone(), other: None }).unwrap();
+    let paired =
+        library.workbench.table(&TableSubject::Paired { of: compared.clone(), other: None }).unwrap();
     assert!(paired.rows.is_empty());
     let notes = paired.notes.join(" ");
     assert!(notes.contains("have runs, or trials of them, in common: nothing is paired."), "{notes}");
     assert!(!notes.contains("no scenario"), "{notes}");
-    let pairs = library.workbench.table(&TableOf::Pairs { of: compared.clone() }).unwrap();
+    let pairs = library.workbench.table(&TableSubject::Pairs { of: compared.clone() }).unwrap();
     let shared = pairs.columns.iter().position(|column| column.name == "shared_scenarios").unwrap();
     assert_eq!((&pairs.rows[0][shared], pairs.columns[shared].missing.as_ref()), (&None, "n/a"));
-    let figure = FigureOf::Paired { of: compared, other: 1 };
-    let figure = ExportOf::Figure { figure, preset: "icml".into(), height_pt: None, grey: false };
+    let figure = FigureSubject::Paired { of: compared, other: 1 };
+    let figure = ExportSubject::Figure { figure, preset: "icml".into(), height_pt: None, grey: false };
     let refused = library
         .workbench
         .export(ExportRequest { of: figure, format: ExportFormat::Svg, to: None })
@@ -158,13 +159,13 @@ fn why_nothing_is_tested_over_all_is_said_truly() {
         reason.contains("runs in common") && reason.contains("1 run, or trials of it, is in both"),
         "{reason}"
     );
-    let pairs = library.workbench.table(&TableOf::Pairs { of: group_request.clone() }).unwrap();
+    let pairs = library.workbench.table(&TableSubject::Pairs { of: group_request.clone() }).unwrap();
     let caution =
         comparison.cautions.iter().find(|caution| caution.contains("is in both: nothing is tested"));
     assert!(pairs.notes.contains(caution.unwrap()), "{:?}", pairs.notes);
     let to = tempfile::tempdir().unwrap();
     let path = to.path().join("report.md");
-    let report = ExportOf::Report { of: group_request, preset: "icml".into() };
+    let report = ExportSubject::Report { of: group_request, preset: "icml".into() };
     let to = Some(path.to_string_lossy().into_owned());
     library.workbench.export(ExportRequest { of: report, format: ExportFormat::Md, to }).unwrap();
     let text = std::fs::read_to_string(path).unwrap();
@@ -266,7 +267,7 @@ fn who_stops_at_a_failure_and_who_goes_on_differ_in_more_than_stamina() {
     let compare_request =
         CompareRequest { members: members(&["lab.a", "lab.bb"]), ..CompareRequest::default() };
     let caption = |measure| {
-        let figure = FigureOf::Bars { of: compare_request.clone(), measure, published: false };
+        let figure = FigureSubject::Bars { of: compare_request.clone(), measure, published: false };
         figures::caption(&library.workbench.print_spec(&figure, "icml", None, false).unwrap())
     };
     assert!(caption(Measure::Score).contains("not on equal terms"), "{}", caption(Measure::Score));

@@ -2,7 +2,7 @@
 
 use workbench::api::{
     FailureCasesRequest, FailureGrouping, FailureOrigin, FailureScope, FailuresRequest, ListRuns,
-    RetriesRequest, TableOf, TurnRef,
+    RetriesRequest, TableSubject, TurnRef,
 };
 
 use crate::groups::{FAILED, Given, PASSED, Try, given, library};
@@ -105,7 +105,7 @@ fn repair_counts_one_population_in_every_group() {
     assert_eq!(began(&of_first), in_turns);
     let turn_request =
         FailuresRequest { group: FailureGrouping::Turn, scope: FailureScope::First, ..failures_request };
-    let times = library.workbench.table(&TableOf::RepairTimes { of: turn_request }).unwrap();
+    let times = library.workbench.table(&TableSubject::RepairTimes { of: turn_request }).unwrap();
     assert_eq!(times.rows.len(), 4, "three turns, and all");
 }
 

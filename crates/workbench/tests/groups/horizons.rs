@@ -1,7 +1,7 @@
 //! Medians, horizons and series of retries.
 
 use model::Median;
-use workbench::api::{FailuresRequest, MatrixRequest, Member, Pairs, RetriesRequest, TableOf};
+use workbench::api::{FailuresRequest, MatrixRequest, Member, Pairs, RetriesRequest, TableSubject};
 
 use crate::groups::{FAILED, PASSED, Try, given, library};
 use crate::library::members;
@@ -13,7 +13,7 @@ fn a_median_that_is_not_reached_stands_beside_one_that_is_unknown() {
     let request = FailuresRequest::default();
     let repair = library.workbench.get_failures(request.clone()).unwrap().repair;
     assert_eq!((repair.median_attempts, repair.median_turns), (Median::Unknown, Median::NotReached));
-    let shown = library.workbench.table(&TableOf::RepairTimes { of: request }).unwrap().to_markdown();
+    let shown = library.workbench.table(&TableSubject::RepairTimes { of: request }).unwrap().to_markdown();
     assert!(shown.contains("| 2 | 0 | 0 | n/a | unknown | 1 | 0 | 0 | 0 | not reached |"), "{shown}");
 }
 
@@ -27,21 +27,21 @@ fn a_run_that_was_broken_off_is_named_as_what_holds_the_horizon_down_and_can_be_
         given("short", "h", "z", broken_off),
     ]);
     let all = library.compared(members(&["lab.whole", "lab.another", "lab.short"]), Pairs::Reference);
-    assert_eq!(all.tau, 2);
+    assert_eq!(all.tau, Some(2));
     let names_turns = |c: &&String| {
         c.starts_with("Compared over 2 turns: ")
             && c.ends_with(" has no data beyond turn 2; the others have data to turn 4.")
     };
     assert_eq!(all.cautions.iter().filter(names_turns).count(), 1, "{:?}", all.cautions);
     let two = library.compared(members(&["lab.whole", "lab.another"]), Pairs::Reference);
-    assert!(two.tau == 4 && two.cautions.iter().all(|c| !c.contains("no data beyond")));
+    assert!(two.tau == Some(4) && two.cautions.iter().all(|c| !c.contains("no data beyond")));
 
     let matrix = |request: MatrixRequest| library.workbench.get_matrix(request).unwrap();
     let held = matrix(MatrixRequest::default());
     let shortest = held.shortest.clone().unwrap();
     assert_eq!(
         (held.tau, shortest.runs.as_slice(), shortest.otherwise),
-        (2, &["lab.short".to_owned()][..], 4)
+        (Some(2), &["lab.short".to_owned()][..], 4)
     );
     assert!(
         held.cautions.iter().any(|c| c.starts_with("Compared over 2 turns: z has no data beyond turn 2")),
@@ -49,9 +49,9 @@ fn a_run_that_was_broken_off_is_named_as_what_holds_the_horizon_down_and_can_be_
         held.cautions
     );
     let without = matrix(MatrixRequest { without: shortest.runs, ..MatrixRequest::default() });
-    assert_eq!((without.tau, without.shortest, without.models.len()), (4, None, 2));
+    assert_eq!((without.tau, without.shortest, without.models.len()), (Some(4), None, 2));
     let requested = matrix(MatrixRequest { tau: Some(1), ..MatrixRequest::default() });
-    assert_eq!((requested.tau, requested.shortest), (1, None), "who asks for a τ knows it");
+    assert_eq!((requested.tau, requested.shortest), (Some(1), None), "who asks for a τ knows it");
 }
 
 /// "Best and worst harness are picked after looking" stood there where no harness is best.

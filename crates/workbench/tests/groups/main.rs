@@ -10,7 +10,7 @@ mod tables;
 
 use std::path::Path;
 
-use workbench::api::{Annotate, CompareRequest, Comparison, Member, Pairs};
+use workbench::api::{AnnotateRuns, CompareRequest, Comparison, Member, Pairs};
 
 use crate::library::Library;
 
@@ -116,7 +116,7 @@ impl Library {
 
     fn tag(&self, tag: &str, runs: &[&str]) -> Member {
         let runs = runs.iter().map(|run| format!("lab.{run}")).collect();
-        let annotate = Annotate { runs, add_tags: vec![tag.into()], remove_tags: vec![], note: None };
+        let annotate = AnnotateRuns { runs, add_tags: vec![tag.into()], remove_tags: vec![], note: None };
         self.workbench.annotate(annotate).unwrap();
         Member::Tag { tag: tag.into(), benchmark: String::new() }
     }

@@ -3,7 +3,7 @@
 use figures::table::{Table, Value};
 use workbench::api::{
     CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, GridSort, ListRuns, RunRow,
-    TableOf, TasksRequest,
+    TableSubject, TasksRequest,
 };
 
 use crate::library::{Library, members};
@@ -81,7 +81,7 @@ fn trials_that_are_not_scored_count_as_the_score_of_their_run_has_them() {
 type Numbers = (u32, u32, usize, Option<f64>);
 
 /// Those of run A alone, and in a comparison; and over how many k its table is.
-fn of_a(library: &Library) -> (Numbers, Numbers, usize) {
+fn numbers_of_a(library: &Library) -> (Numbers, Numbers, usize) {
     let row = library.workbench.list_runs(ListRuns::default()).unwrap().rows.remove(0);
     let alone = row.pass_rate.unwrap();
     let request = CompareRequest { members: members(&["t.csv.a"]), ..CompareRequest::default() };
@@ -89,7 +89,7 @@ fn of_a(library: &Library) -> (Numbers, Numbers, usize) {
     let together = member.pass_rate.unwrap();
     assert_eq!(member.scenarios, together.tasks);
     let tasks = TasksRequest { members: members(&["t.csv.a"]), ..TasksRequest::default() };
-    let ks = library.workbench.table(&TableOf::PassAtK { of: tasks }).unwrap().rows.len();
+    let ks = library.workbench.table(&TableSubject::PassAtK { of: tasks }).unwrap().rows.len();
     (
         (alone.tasks, alone.trials, alone.pass_at_k.len(), row.score),
         (together.tasks, together.trials, together.pass_at_k.len(), member.score),
@@ -104,7 +104,7 @@ fn names_of_scenarios_mean_the_same_within_a_run_and_in_a_comparison() {
         let row = |scenario: &str, passed: bool| format!("A,h,m,{scenario},1,1,{passed},1,{benchmark}\n");
         let rows = [row("scenario_1", true), row("scenario-01", false), row("scenario_2", true)].concat();
         let (library, _folder) = table(&format!("{head}{rows}"));
-        of_a(&library)
+        numbers_of_a(&library)
     };
     let (alone, together, ks) = of_benchmark("mine");
     assert_eq!((alone.0, alone.1, alone.2, ks), (3, 3, 1, 1));
@@ -129,8 +129,8 @@ fn scores_of_a(rows: &str) -> (Option<f64>, Vec<Option<f64>>, Vec<Option<f64>>) 
         };
         table.rows.iter().map(score).collect()
     };
-    let turns = TableOf::Turns { members: members(), sort: GridSort::Scenario };
-    let by_turn = TableOf::ByTurn { members: members() };
+    let turns = TableSubject::Turns { members: members(), sort: GridSort::Scenario };
+    let by_turn = TableSubject::ByTurn { members: members() };
     let [turns, by_turn] = [turns, by_turn].map(|request| scores(library.workbench.table(&request).unwrap()));
     (row.score, turns, by_turn)
 }

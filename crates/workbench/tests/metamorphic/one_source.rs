@@ -220,14 +220,14 @@ fn folders_among_those_of_steps_change_no_number() {
         copy(&given, &plain);
         end(&plain);
         let right = numbers(&[plain]);
-        for most in [1, usize::MAX] {
-            let on_its_way = room.path().join(format!("sent to me {most}"));
+        for trial_count in [1, usize::MAX] {
+            let on_its_way = room.path().join(format!("sent to me {trial_count}"));
             copy(&given, &on_its_way);
-            for trial in trials(&on_its_way).into_iter().take(most) {
+            for trial in trials(&on_its_way).into_iter().take(trial_count) {
                 add_strange_folders(&trial);
             }
             end(&on_its_way);
-            assert_eq!(numbers(&[on_its_way]), right, "{name}, killed {is_killed}, {most}");
+            assert_eq!(numbers(&[on_its_way]), right, "{name}, killed {is_killed}, {trial_count}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use figures::table::Value;
 use workbench::Watch;
-use workbench::api::{MatrixRequest, TableOf};
+use workbench::api::{MatrixRequest, TableSubject};
 
 use crate::library::Library;
 use crate::scores::{compared, compared_runs, runs, table};
@@ -26,7 +26,9 @@ fn pages_tables_and_reports_have_the_same_scores() {
         matrix.published.iter().any(|number| number.metric == "mt4"),
         "tasks are named as EvoCode-Bench's"
     );
-    for table in [TableOf::Scores { of: compared_runs(&[&run.id]) }, TableOf::Matrix { of: request }] {
+    for table in
+        [TableSubject::Scores { of: compared_runs(&[&run.id]) }, TableSubject::Matrix { of: request }]
+    {
         let table = library.workbench.table(&table).unwrap();
         let value = |name: &str| {
             let index = table.columns.iter().position(|column| column.name == name);
@@ -64,8 +66,10 @@ fn mt_at_k_is_refused_with_the_reason_where_attempts_are_not_independent() {
     assert_eq!(scores.dataset_score, Some(100.0), "the other scores stay");
     let reason = "MT@k and Comp are refused: turns were tried again in 1 of 1 episode";
     assert!(scores.rounds.missing[0].starts_with(reason), "{:?}", scores.rounds.missing);
-    let table =
-        library.workbench.table(&TableOf::Scores { of: compared_runs(&[&runs(&library)[0].id]) }).unwrap();
+    let table = library
+        .workbench
+        .table(&TableSubject::Scores { of: compared_runs(&[&runs(&library)[0].id]) })
+        .unwrap();
     assert!(table.notes.iter().any(|note| note.contains(reason)), "{:?}", table.notes);
     assert!(
         library
@@ -93,7 +97,7 @@ fn scores_of_turns_do_not_apply_to_a_benchmark_that_does_not_grade_turns() {
     let library = Library::fixtures(&["staminabench/own"]);
     let run = &runs(&library)[0];
     assert_eq!((compared(&library, &run.id), run.rounds.clone()), (None, None));
-    let table = library.workbench.table(&TableOf::Scores { of: compared_runs(&[&run.id]) }).unwrap();
+    let table = library.workbench.table(&TableSubject::Scores { of: compared_runs(&[&run.id]) }).unwrap();
     assert!(table.notes.iter().any(|note| note.contains("these scores do not apply")), "{:?}", table.notes);
 }
 

@@ -1,7 +1,7 @@
 //! Scores of rounds and of chains, and what is unknown of them.
 
 use test_folders::copy;
-use workbench::api::{MatrixRequest, TableOf, TasksRequest};
+use workbench::api::{MatrixRequest, TableSubject, TasksRequest};
 
 use crate::library::{Library, members, repository};
 use crate::scores::{compared, compared_runs, runs, table, write_tasks};
@@ -223,10 +223,11 @@ fn rounds_by_themselves_have_no_scores_of_chains_and_are_not_called_tasks() {
     assert_eq!((member.score, member.scores.unwrap().perfect), (None, None));
 
     let tasks_request = || TasksRequest { members: members(&[&run.id]), ..TasksRequest::default() };
-    let grid = library.workbench.table(&TableOf::TaskGrid { of: tasks_request() }).unwrap();
+    let grid = library.workbench.table(&TableSubject::TaskGrid { of: tasks_request() }).unwrap();
     assert_eq!((grid.title.as_str(), grid.rows.len()), ("Rounds", 4));
     assert!(grid.notes.contains(&"4 rounds, of which 1 is solved by no run.".to_owned()), "{:?}", grid.notes);
-    let per_round = library.workbench.table(&TableOf::PerTask { of: tasks_request() }).unwrap().to_markdown();
+    let per_round =
+        library.workbench.table(&TableSubject::PerTask { of: tasks_request() }).unwrap().to_markdown();
     assert!(per_round.contains("| Rounds solved |") && !per_round.contains("Tasks solved"), "{per_round}");
 }
 
@@ -236,8 +237,8 @@ fn rounds_that_only_one_run_played_are_not_paired() {
     let round =
         |run: &str, name: &str, passed: bool| format!("{run},h,m,{name},1,1,{passed},1,harbor-sr:ds\n");
     let shared = |run: &str| ["t1/r1", "t1/r2", "t2/r1"].map(|name| round(run, name, true)).concat();
-    let more = [round("s", "t2/r2", false), round("s", "t2/r3", true)].concat();
-    let (library, _folder) = table(&format!("{head}{}{more}{}", shared("s"), shared("s2")));
+    let further_rounds = [round("s", "t2/r2", false), round("s", "t2/r3", true)].concat();
+    let (library, _folder) = table(&format!("{head}{}{further_rounds}{}", shared("s"), shared("s2")));
     let runs = runs(&library);
     let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
     let comparison = library.workbench.compare_runs(compared_runs(&ids)).unwrap();

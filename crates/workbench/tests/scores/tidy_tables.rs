@@ -1,6 +1,6 @@
 //! Scores that come back from a tidy table.
 
-use workbench::api::TableOf;
+use workbench::api::TableSubject;
 
 use crate::library::{Library, members};
 use crate::scores::{runs, table, write_tasks};
@@ -9,7 +9,7 @@ use crate::scores::{runs, table, write_tasks};
 fn there_and_back(library: &Library) -> (Library, tempfile::TempDir) {
     let ids: Vec<String> = runs(library).into_iter().map(|run| run.id).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    table(&library.workbench.table(&TableOf::Tidy { members: members(&ids) }).unwrap().to_csv())
+    table(&library.workbench.table(&TableSubject::Tidy { members: members(&ids) }).unwrap().to_csv())
 }
 
 /// Scores of rounds of all runs of a library, those of rounds by themselves last.
@@ -46,8 +46,8 @@ fn scores_of_rounds_come_back_from_a_tidy_table() {
     assert_eq!((alone.alone, alone.sr_at_k.len(), alone.gap.is_some()), (true, 4, true));
     let (back, _folder) = there_and_back(&library);
     assert_eq!(rounds_of(&back), before);
-    let (again, _folder) = there_and_back(&back);
-    assert_eq!(rounds_of(&again), before);
+    let (reimported, _folder) = there_and_back(&back);
+    assert_eq!(rounds_of(&reimported), before);
 }
 
 #[test]

@@ -37,7 +37,7 @@ warnings: number,
  */
 severities: WarningCounts, 
 /**
- * Runs with at least one warning that may make a number wrong.
+ * Runs that are shown with a warning: of the import, or about a number that is less sure than it looks.
  */
 runs_with_warnings: number, 
 /**

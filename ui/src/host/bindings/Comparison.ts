@@ -23,9 +23,9 @@ reference: number,
  */
 of_one_turn: boolean, 
 /**
- * Horizon in turns.
+ * Horizon in turns; `None` = nobody was at risk.
  */
-tau: number, 
+tau: number | null, 
 /**
  * Last turn of the axis: the most that any member plans or has seen.
  */

@@ -50,6 +50,10 @@ rule: string | null,
  */
 tests: Array<[string, number]>, 
 /**
+ * Failing tests that the source counts and does not describe.
+ */
+not_described: number, 
+/**
  * Failing tests by origin: new, regressed, still failing, unknown.
  */
 origins: [number, number, number, number], 

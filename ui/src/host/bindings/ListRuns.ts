@@ -35,7 +35,7 @@ tags: Array<string>,
  */
 real_only: boolean, 
 /**
- * Only runs with import warnings that may make a number wrong.
+ * Only runs that are shown with a warning: of the import, or about a number that is less sure than it looks.
  */
 with_warnings: boolean, 
 /**

@@ -47,7 +47,7 @@ end_reason: EndReason | null,
 /**
  * Whether it is over and can be continued, because what ended it was not its agent.
  */
-goes_on: boolean, 
+is_resumable: boolean, 
 /**
  * Wall seconds in which it was played.
  */

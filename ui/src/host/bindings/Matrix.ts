@@ -26,9 +26,9 @@ left_out: Array<string>,
  */
 of_one_turn: boolean, 
 /**
- * Horizon in turns, the same for every cell.
+ * Horizon in turns, the same for every cell; `None` = nobody was at risk.
  */
-tau: number, 
+tau: number | null, 
 /**
  * The cells that hold τ down; `None` = no others would have a greater one, or τ was asked for.
  */

@@ -7,9 +7,9 @@ import type { RetrySeries } from "./RetrySeries";
  */
 export type Retries = { 
 /**
- * Horizon in turns.
+ * Horizon in turns; `None` = nobody was at risk.
  */
-tau: number, 
+tau: number | null, 
 /**
  * One a member.
  */

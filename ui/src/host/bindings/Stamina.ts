@@ -23,9 +23,9 @@ ci_high: number | null,
  */
 clustered: boolean, 
 /**
- * The horizon in turns.
+ * The horizon in turns; `None` = nobody was at risk.
  */
-tau: number, 
+tau: number | null, 
 /**
  * Episodes.
  */

@@ -2,7 +2,7 @@
 import type { TestOutcome } from "./TestOutcome";
 
 /**
- * One test of one attempt. Passed tests have only their id.
+ * One test of one attempt. Of passed tests some sources say what they check.
  */
 export type TestResult = { 
 /**
@@ -25,6 +25,10 @@ kind: string | null,
  * What it checks, in one line.
  */
 intent: string | null, 
+/**
+ * The circumstances in which it checks this, as the source names them (`two notes`).
+ */
+scenario: string | null, 
 /**
  * What was expected.
  */

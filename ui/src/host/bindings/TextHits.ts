@@ -20,4 +20,4 @@ in_part: number,
 /**
  * Whether there may be more places than were asked for or looked at.
  */
-more: boolean, };
+has_more: boolean, };

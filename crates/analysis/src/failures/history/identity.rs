@@ -1,6 +1,6 @@
 //! Which tests of an episode are the same.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use model::{TestResult, Turn};
 
@@ -66,6 +66,18 @@ pub(super) struct Numbers<'a> {
     /// By the number of the test.
     last_named: Vec<LastNaming<'a>>,
     turns: usize,
+    earlier: EarlierTests,
+}
+
+/// What earlier turns leave open of tests with numeric ids.
+#[derive(Debug, Default)]
+struct EarlierTests {
+    /// Whether there are tests at all.
+    exist: bool,
+    /// Whether some have a numeric id and no description.
+    undescribed: bool,
+    /// The descriptions that two tests of one turn share.
+    shared: HashSet<String>,
 }
 
 /// A test of a turn.
@@ -79,6 +91,8 @@ pub(super) struct TurnTest<'a> {
     pub(super) is_followed: bool,
     /// Whether no other turn has it: its id is numeric, and no description of its own identifies it.
     pub(super) is_of_turn: bool,
+    /// Whether an earlier turn has a test that may be this one, although nothing identifies it there.
+    pub(super) may_be_earlier: bool,
 }
 
 /// The tests of a turn.
@@ -97,22 +111,22 @@ impl<'a> Numbers<'a> {
     }
 
     /// The tests of the next turn.
-    pub(super) fn of_turn(&mut self, turn: &'a Turn) -> TurnTests<'a> {
+    pub(super) fn next_turn(&mut self, turn: &'a Turn) -> TurnTests<'a> {
         self.turns += 1;
-        let mut of_turn = TurnTests::default();
+        let mut turn_tests = TurnTests::default();
         let mut described: HashMap<String, Vec<usize>> = HashMap::new();
         let mut others: HashMap<&str, usize> = HashMap::new();
         let mut tests_before: &[TestResult] = &[];
         for attempt in &turn.attempts {
-            let places_before = of_turn.places.last().map_or(&[][..], Vec::as_slice);
+            let places_before = turn_tests.places.last().map_or(&[][..], Vec::as_slice);
             let mut places = Vec::with_capacity(attempt.tests.len());
             for (index, test) in attempt.tests.iter().enumerate() {
                 // Attempts of a turn have one suite, and most name the same tests in the same order.
                 let place = match tests_before.get(index) {
                     Some(before) if before.id == test.id => places_before[index],
-                    _ => self.place(&test.id, &mut others, &mut of_turn.tests),
+                    _ => self.place(&test.id, &mut others, &mut turn_tests.tests),
                 };
-                if !of_turn.tests[place].is_followed
+                if !turn_tests.tests[place].is_followed
                     && let Some(description) = description(test)
                 {
                     let sharing = described.entry(description).or_default();
@@ -122,11 +136,11 @@ impl<'a> Numbers<'a> {
                 }
                 places.push(place);
             }
-            of_turn.places.push(places);
+            turn_tests.places.push(places);
             tests_before = &attempt.tests;
         }
-        self.number_the_rest(turn.number, described, &mut of_turn.tests);
-        of_turn
+        self.number_the_rest(turn.number, described, &mut turn_tests.tests);
+        turn_tests
     }
 
     /// The index of an id among the tests of the turn. `others`: indexes of numeric ids, and of ids whose test has another id in
@@ -142,7 +156,13 @@ impl<'a> Numbers<'a> {
             // Its number is set when all descriptions of the turn are known.
             let place = *others.entry(id).or_insert(next);
             if place == next {
-                tests.push(TurnTest { id, test: usize::MAX, is_followed: false, is_of_turn: false });
+                tests.push(TurnTest {
+                    id,
+                    test: usize::MAX,
+                    is_followed: false,
+                    is_of_turn: false,
+                    may_be_earlier: false,
+                });
             }
             return place;
         }
@@ -161,7 +181,7 @@ impl<'a> Numbers<'a> {
             *others.entry(id).or_insert(next)
         };
         if place == next {
-            tests.push(TurnTest { id, test, is_followed: true, is_of_turn: false });
+            tests.push(TurnTest { id, test, is_followed: true, is_of_turn: false, may_be_earlier: false });
         }
         place
     }
@@ -175,19 +195,52 @@ impl<'a> Numbers<'a> {
     ) {
         // A description of two ids identifies no test. An id with two descriptions (in two attempts) has the first one.
         let mut own: BTreeMap<usize, String> = BTreeMap::new();
+        let mut shared: HashMap<usize, Vec<String>> = HashMap::new();
         for (description, sharing) in described {
-            if let Ok([place]) = <[usize; 1]>::try_from(sharing) {
-                let first = own.entry(place).or_insert_with(|| description.clone());
-                if description < *first {
-                    *first = description;
+            match <[usize; 1]>::try_from(sharing) {
+                Ok([place]) => {
+                    let first = own.entry(place).or_insert_with(|| description.clone());
+                    if description < *first {
+                        *first = description;
+                    }
+                }
+                Err(sharing) => {
+                    for place in sharing {
+                        shared.entry(place).or_default().push(description.clone());
+                    }
                 }
             }
         }
+        let mut has_undescribed = false;
+        let mut shared_now: Vec<String> = Vec::new();
         for (place, test) in tests.iter_mut().enumerate().filter(|(_, test)| !test.is_followed) {
-            let key = own.remove(&place).map_or(Key::InTurn(turn, test.id), Key::Description);
-            test.is_of_turn = matches!(key, Key::InTurn(..));
+            let key = if let Some(description) = own.remove(&place) {
+                test.may_be_earlier = self.earlier.undescribed || self.earlier.shared.contains(&description);
+                Key::Description(description)
+            } else {
+                test.is_of_turn = true;
+                let descriptions = shared.remove(&place).unwrap_or_default();
+                if descriptions.is_empty() {
+                    has_undescribed = true;
+                    test.may_be_earlier = self.earlier.exist;
+                } else {
+                    test.may_be_earlier = self.earlier.undescribed
+                        || descriptions.iter().any(|one| self.is_in_earlier_turn(one));
+                }
+                shared_now.extend(descriptions);
+                Key::InTurn(turn, test.id)
+            };
             test.test = number(&mut self.tests, key);
         }
+        self.earlier.exist |= !tests.is_empty();
+        self.earlier.undescribed |= has_undescribed;
+        self.earlier.shared.extend(shared_now);
+    }
+
+    /// Whether a test of an earlier turn has this description, alone or with others. In this turn several tests have it.
+    fn is_in_earlier_turn(&self, description: &str) -> bool {
+        self.earlier.shared.contains(description)
+            || self.tests.contains_key(&Key::Description(description.to_owned()))
     }
 }
 
@@ -231,9 +284,8 @@ fn without_turn(file: &str) -> String {
 /// The description of a test with a numeric id; `None` = it has none.
 fn description(test: &TestResult) -> Option<String> {
     let intent = test.intent.as_deref()?;
-    let scenario = test.message.as_deref().and_then(|m| m.lines().find_map(|l| l.strip_prefix("scenario: ")));
-    let whole =
-        format!("{}\n{intent}\n{}", test.group.as_deref().unwrap_or_default(), scenario.unwrap_or_default());
+    let [group, scenario] = [&test.group, &test.scenario].map(|text| text.as_deref().unwrap_or_default());
+    let whole = format!("{group}\n{intent}\n{scenario}");
     Some(whole[..whole.floor_char_boundary(DESCRIPTION)].to_owned())
 }
 
@@ -262,8 +314,8 @@ mod tests {
     }
 
     /// The id and the number of each test of a turn, in the order of their first naming.
-    fn numbers<'a>(of_turn: &TurnTests<'a>) -> Vec<(&'a str, usize)> {
-        of_turn.tests.iter().map(|turn_test| (turn_test.id, turn_test.test)).collect()
+    fn numbers<'a>(turn_tests: &TurnTests<'a>) -> Vec<(&'a str, usize)> {
+        turn_tests.tests.iter().map(|turn_test| (turn_test.id, turn_test.test)).collect()
     }
 
     #[test]
@@ -275,12 +327,12 @@ mod tests {
             turn(4, &[vec![("turn_4.py::d", None), ("turn_3.py::d", None)]]),
         ];
         let mut all = Numbers::default();
-        let first = all.of_turn(&turns[0]);
+        let first = all.next_turn(&turns[0]);
         assert_eq!(numbers(&first), [("a", 0), ("t_1.py::b", 1)]);
         assert_eq!(first.places, [vec![0, 1], vec![1, 0]]);
-        assert_eq!(numbers(&all.of_turn(&turns[1])), [("c", 2), ("a", 0), ("t_1.py::b", 1)]);
-        assert_eq!(numbers(&all.of_turn(&turns[2])), [("turn_3.py::d", 3)]);
-        assert_eq!(numbers(&all.of_turn(&turns[3])), [("turn_4.py::d", 3), ("turn_3.py::d", 3)]);
+        assert_eq!(numbers(&all.next_turn(&turns[1])), [("c", 2), ("a", 0), ("t_1.py::b", 1)]);
+        assert_eq!(numbers(&all.next_turn(&turns[2])), [("turn_3.py::d", 3)]);
+        assert_eq!(numbers(&all.next_turn(&turns[3])), [("turn_4.py::d", 3), ("turn_3.py::d", 3)]);
         assert_eq!(all.len(), 4);
     }
 
@@ -291,11 +343,11 @@ mod tests {
             turn(2, &[vec![("c1", Some("y")), ("c9", Some("x")), ("c4", None)]]),
         ];
         let mut all = Numbers::default();
-        let first = all.of_turn(&turns[0]);
+        let first = all.next_turn(&turns[0]);
         assert_eq!(numbers(&first), [("c1", 0), ("c2", 1), ("c3", 2), ("c4", 3)]);
         assert!(first.tests.iter().all(|turn_test| !turn_test.is_followed));
         // Two tests share `y` in turn 1, and one test has it in turn 2. `c4` is another test in each turn.
-        assert_eq!(numbers(&all.of_turn(&turns[1])), [("c1", 4), ("c9", 0), ("c4", 5)]);
+        assert_eq!(numbers(&all.next_turn(&turns[1])), [("c1", 4), ("c9", 0), ("c4", 5)]);
     }
 
     const IDS: [&str; 6] = ["a", "b", "turn_1.py::t", "turn_2.py::t", "c1", "c2"];
@@ -318,11 +370,11 @@ mod tests {
             let mut all = Numbers::default();
             let mut by_key: HashMap<String, usize> = HashMap::new();
             for turn in &turns {
-                let of_turn = all.of_turn(turn);
+                let turn_tests = all.next_turn(turn);
                 let mut expected: Vec<&str> = Vec::new();
-                for (attempt, places) in turn.attempts.iter().zip(&of_turn.places) {
+                for (attempt, places) in turn.attempts.iter().zip(&turn_tests.places) {
                     let ids: Vec<&str> = attempt.tests.iter().map(|test| test.id.as_str()).collect();
-                    let placed: Vec<&str> = places.iter().map(|place| of_turn.tests[*place].id).collect();
+                    let placed: Vec<&str> = places.iter().map(|place| turn_tests.tests[*place].id).collect();
                     prop_assert_eq!(&placed, &ids);
                     for id in ids {
                         if !expected.contains(&id) {
@@ -330,9 +382,9 @@ mod tests {
                         }
                     }
                 }
-                let ids: Vec<&str> = of_turn.tests.iter().map(|turn_test| turn_test.id).collect();
+                let ids: Vec<&str> = turn_tests.tests.iter().map(|turn_test| turn_test.id).collect();
                 prop_assert_eq!(ids, expected);
-                for turn_test in &of_turn.tests {
+                for turn_test in &turn_tests.tests {
                     let key = match turn_test.id.split_once("::") {
                         _ if is_number(turn_test.id) => format!("{} in turn {}", turn_test.id, turn.number),
                         Some((file, name)) => format!("{}::{name}", without_turn(file)),

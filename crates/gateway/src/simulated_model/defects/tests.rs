@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 
 use scenario::change::Change;
 use scenario::reference::World;
-use scenario::sample::{Programmatic, Sampler as _};
+use scenario::sample::{ProgrammaticSampler, Sampler as _};
 use validation::client::{CaseStatus, run_in_process};
 
 use super::super::{FaultInjection, Feedback};
@@ -11,10 +11,11 @@ use super::*;
 /// (schema, changes) of the first turns of a scenario.
 fn turns(scenario: u32, count: usize) -> Arc<Vec<(Arc<Schema>, Vec<Change>)>> {
     let seed = Seed { base: 11, scenario };
-    let mut turns = vec![(Arc::new(Programmatic.first(seed).expect("a schema").made), Vec::new())];
+    let mut turns = vec![(Arc::new(ProgrammaticSampler.first(seed).expect("a schema").made), Vec::new())];
     while turns.len() < count {
         let mut schema = next_turn(&turns[turns.len() - 1].0);
-        let changes = Programmatic.turn(seed, &turns[turns.len() - 1].0, 4).expect("changes").made.changes;
+        let changes =
+            ProgrammaticSampler.turn(seed, &turns[turns.len() - 1].0, 4).expect("changes").made.changes;
         for change in &changes {
             schema = apply(&schema, change).expect("it fits");
         }

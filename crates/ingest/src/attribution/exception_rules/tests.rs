@@ -7,7 +7,7 @@ fn traceback(files: &[&str], last: &str) -> String {
     format!("Traceback (most recent call last):\n{}{last}\n", frames.concat())
 }
 
-fn decided(kind: &str, message: &str, traceback: &str, stage: Stage) -> (EndReason, bool) {
+fn decision_for(kind: &str, message: &str, traceback: &str, stage: Stage) -> (EndReason, bool) {
     let found = decide(&Evidence { kind, message, traceback, stage, agent_seconds: None });
     (found.reason, found.recognized)
 }
@@ -16,16 +16,16 @@ const LIB: &str = "/opt/lib/python3.13/site-packages/";
 
 #[test]
 fn every_row_decides_about_something() {
-    fn or_any(words: &[&'static str], any: &'static str) -> Vec<&'static str> {
+    fn words_or(words: &[&'static str], any: &'static str) -> Vec<&'static str> {
         if words.is_empty() { vec![any] } else { words.to_vec() }
     }
     for (index, row) in ROWS.iter().enumerate() {
         let modules: Vec<Option<&str>> =
             row.packages.iter().copied().map(Some).chain(std::iter::once(None)).collect();
-        let decides = or_any(row.types, "Anything").iter().any(|kind| {
-            or_any(row.begins, "").iter().any(|begin| {
+        let is_decisive = words_or(row.types, "Anything").iter().any(|kind| {
+            words_or(row.begins, "").iter().any(|start| {
                 modules.iter().any(|module| {
-                    let (name, message) = (kind.replace('*', "X"), begin.replace('#', "4").replace('*', "a"));
+                    let (name, message) = (kind.replace('*', "X"), start.replace('#', "4").replace('*', "a"));
                     let stage = Stage::Agent;
                     let evidence = Evidence {
                         kind: &name,
@@ -35,11 +35,11 @@ fn every_row_decides_about_something() {
                         agent_seconds: None,
                     };
                     let case = Case { module: *module, ..Case::from_evidence(&evidence) };
-                    ROWS.iter().position(|row| case.fits(row)) == Some(index)
+                    ROWS.iter().position(|row| case.matches_row(row)) == Some(index)
                 })
             })
         });
-        assert!(decides, "rows above hide {row:?}");
+        assert!(is_decisive, "rows above hide {row:?}");
     }
 }
 
@@ -170,7 +170,7 @@ fn type_and_stage_decide() {
             R::Endpoint,
         ),
     ] {
-        assert_eq!(decided(kind, message, "", stage), (want, true), "{kind} {message} {stage:?}");
+        assert_eq!(decision_for(kind, message, "", stage), (want, true), "{kind} {message} {stage:?}");
     }
 }
 
@@ -193,7 +193,7 @@ fn what_nothing_proves_is_the_agents_and_marked() {
         ("InvalidURL", "no scheme"),
     ] {
         assert_eq!(
-            decided(kind, message, "", Stage::Agent),
+            decision_for(kind, message, "", Stage::Agent),
             (EndReason::AgentError, false),
             "{kind} {message}"
         );
@@ -202,8 +202,12 @@ fn what_nothing_proves_is_the_agents_and_marked() {
         ("HealthcheckError", "Healthcheck failed after 3"),
         ("RuntimeError", "Step 'b' setup.sh exited with code 1"),
     ] {
-        assert_eq!(decided(kind, message, "", Stage::LaterSetup), (EndReason::AgentError, false), "{kind}");
-        assert_eq!(decided(kind, message, "", Stage::Setup), (EndReason::Environment, true), "{kind}");
+        assert_eq!(
+            decision_for(kind, message, "", Stage::LaterSetup),
+            (EndReason::AgentError, false),
+            "{kind}"
+        );
+        assert_eq!(decision_for(kind, message, "", Stage::Setup), (EndReason::Environment, true), "{kind}");
     }
 }
 
@@ -220,7 +224,7 @@ fn the_full_name_tells_namesakes_apart() {
         ("CamelError", "modal.exception.CamelError: x", EndReason::Environment),
     ] {
         let text = traceback(&["/a.py"], last);
-        assert_eq!(decided(kind, "x", &text, Stage::Agent), (want, true), "{last}");
+        assert_eq!(decision_for(kind, "x", &text, Stage::Agent), (want, true), "{last}");
     }
     // A name without a module is Python's own only if Python has it: it decides as without a traceback.
     for (kind, message, last, want) in [
@@ -243,12 +247,15 @@ fn the_full_name_tells_namesakes_apart() {
         ("MemoryError", "", "MemoryError", (EndReason::Environment, true)),
     ] {
         let text = traceback(&["/a.py"], last);
-        assert_eq!(decided(kind, message, &text, Stage::Agent), want, "{last}");
-        assert_eq!(decided(kind, message, "", Stage::Agent), want, "{kind} without a traceback");
+        assert_eq!(decision_for(kind, message, &text, Stage::Agent), want, "{last}");
+        assert_eq!(decision_for(kind, message, "", Stage::Agent), want, "{kind} without a traceback");
     }
     // A line of a message that looks like a type is not the type that was recorded.
     let quoting = traceback(&["/a.py"], "RuntimeError: it said\nopenai.RateLimitError: Error code: 429");
-    assert_eq!(decided("RuntimeError", "it said", &quoting, Stage::Agent), (EndReason::AgentError, false));
+    assert_eq!(
+        decision_for("RuntimeError", "it said", &quoting, Stage::Agent),
+        (EndReason::AgentError, false)
+    );
 }
 
 #[test]
@@ -283,10 +290,13 @@ fn the_innermost_caller_decides_about_connections() {
         ("ValueError", &model_call, "ValueError: bad", (EndReason::AgentError, false)),
     ] {
         let text = traceback(files, last);
-        assert_eq!(decided(kind, "", &text, Stage::Agent), want, "{last}");
+        assert_eq!(decision_for(kind, "", &text, Stage::Agent), want, "{last}");
     }
     let user_folder = traceback(&["/home/docker/harbor/environments/run.py"], "ConnectionResetError");
-    assert_eq!(decided("ConnectionResetError", "", &user_folder, Stage::Agent), (EndReason::Endpoint, true));
+    assert_eq!(
+        decision_for("ConnectionResetError", "", &user_folder, Stage::Agent),
+        (EndReason::Endpoint, true)
+    );
 }
 
 #[test]
@@ -299,7 +309,7 @@ fn a_time_out_within_the_agents_time_is_not_the_agents_time_out() {
             traceback(&[&format!("{LIB}harbor/trial/trial.py")], "harbor.trial.errors.AgentTimeoutError: x")
         )
     };
-    let after = |traceback: &str, agent_seconds| {
+    let decide_after = |traceback: &str, agent_seconds| {
         let message = "Agent execution timed out after 600.0 seconds";
         let evidence = Evidence {
             kind: "AgentTimeoutError",
@@ -315,22 +325,26 @@ fn a_time_out_within_the_agents_time_is_not_the_agents_time_out() {
         &[&format!("{LIB}harbor/environments/docker/docker.py")],
         "asyncio.exceptions.CancelledError",
     );
-    assert_eq!(after(&chain(waiting), 600.2), (EndReason::AgentTimeout, true));
+    assert_eq!(decide_after(&chain(waiting), 600.2), (EndReason::AgentTimeout, true));
     let endpoint =
         traceback(&[&format!("{LIB}litellm/main.py"), &format!("{LIB}aiohttp/client.py")], "TimeoutError");
-    assert_eq!(after(&chain(endpoint), 31.0), (EndReason::Endpoint, true));
+    assert_eq!(decide_after(&chain(endpoint), 31.0), (EndReason::Endpoint, true));
     let socket = traceback(
         &[&format!("{LIB}aiohttp/client.py")],
         "aiohttp.client_exceptions.SocketTimeoutError: Timeout on reading",
     );
-    assert_eq!(after(&chain(socket), 31.0), (EndReason::Endpoint, true));
-    let of_box = traceback(
+    assert_eq!(decide_after(&chain(socket), 31.0), (EndReason::Endpoint, true));
+    let container_traceback = traceback(
         &[&format!("{LIB}harbor/environments/daytona.py"), &format!("{LIB}httpx/c.py")],
         "TimeoutError",
     );
-    assert_eq!(after(&chain(of_box), 31.0), (EndReason::Environment, true));
-    assert_eq!(after("", 599.9), (EndReason::AgentTimeout, true));
-    assert_eq!(after("", 31.0), (EndReason::AgentTimeout, false), "not the budget's, and nothing says whose");
+    assert_eq!(decide_after(&chain(container_traceback), 31.0), (EndReason::Environment, true));
+    assert_eq!(decide_after("", 599.9), (EndReason::AgentTimeout, true));
+    assert_eq!(
+        decide_after("", 31.0),
+        (EndReason::AgentTimeout, false),
+        "not the budget's, and nothing says whose"
+    );
 }
 
 #[test]
@@ -341,7 +355,7 @@ fn keys_for_a_terminal_that_is_gone() {
         ("can't find session: agent, Error response from daemon", (EndReason::AgentError, false)),
     ] {
         let message = format!("agent: failed to send blocking keys: return_code=1 stderr='{stderr}'");
-        assert_eq!(decided("RuntimeError", &message, "", Stage::Agent), want, "{stderr}");
+        assert_eq!(decision_for("RuntimeError", &message, "", Stage::Agent), want, "{stderr}");
     }
 }
 
@@ -349,6 +363,6 @@ fn keys_for_a_terminal_that_is_gone() {
 fn a_group_is_its_first_exception() {
     let text = "  + Exception Group Traceback (most recent call last):\n  |   File \"/a.py\", line 1, in f\n  | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)\n  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File \"/b.py\", line 2, in g\n    | litellm.exceptions.Timeout: litellm.Timeout: late\n    +------------------------------------\n";
     let message = "unhandled errors in a TaskGroup (1 sub-exception)";
-    assert_eq!(decided("ExceptionGroup", message, text, Stage::Agent), (EndReason::Endpoint, true));
-    assert_eq!(decided("ExceptionGroup", message, "", Stage::Agent), (EndReason::AgentError, false));
+    assert_eq!(decision_for("ExceptionGroup", message, text, Stage::Agent), (EndReason::Endpoint, true));
+    assert_eq!(decision_for("ExceptionGroup", message, "", Stage::Agent), (EndReason::AgentError, false));
 }

@@ -50,8 +50,8 @@ pub(super) struct Place {
 }
 
 /// The files of tasks of a place.
-pub(super) fn task_files(tree: &Tree, at: &str) -> Vec<Entry> {
-    tree.list(&join(at, "tasks"))
+pub(super) fn task_files(tree: &Tree, folder: &str) -> Vec<Entry> {
+    tree.list(&join(folder, "tasks"))
         .into_iter()
         .filter(|e| {
             !e.is_folder()
@@ -68,9 +68,9 @@ pub(super) fn task_name(entry: &Entry) -> Option<&str> {
 
 impl Place {
     /// Reads the index and the table, and lists the files of tasks. Without an index the models are for the caller to find.
-    pub(super) fn read(tree: &Tree, at: &str, report: &mut Report) -> Self {
-        let mut place = Self { files: task_files(tree, at), ..Self::default() };
-        let path = join(at, "index.json");
+    pub(super) fn read(tree: &Tree, folder: &str, report: &mut Report) -> Self {
+        let mut place = Self { files: task_files(tree, folder), ..Self::default() };
+        let path = join(folder, "index.json");
         place.stamp = place.stamp.number(tree.entry(&path).map_or(0, |e| e.stamp));
         match tree.read_json::<Node>(&path, INDEX_CAP) {
             Ok(index) => {
@@ -87,7 +87,7 @@ impl Place {
                 report.unreadable(&path, &error, "Models and tasks are told from the tasks' own files.");
             }
         }
-        if let Some((path, entry)) = sweep_file(tree, at) {
+        if let Some((path, entry)) = sweep_file(tree, folder) {
             place.stamp = place.stamp.text(&path).number(entry.stamp);
             match Sweep::read(tree, &path) {
                 Ok(mut sweep) => {
@@ -231,13 +231,13 @@ impl ModelName {
     }
 
     /// That its name on the site is another one.
-    pub(super) fn warning(&self, at: &str) -> Option<Warning> {
+    pub(super) fn warning(&self, folder: &str) -> Option<Warning> {
         if self.site == self.shown {
             return None;
         }
         let kept = self.effort().map_or(String::new(), |e| format!(" “{e}” is kept as reasoning effort."));
         Some(Warning::read_differently(
-            join(at, "index.json"),
+            join(folder, "index.json"),
             "model.alias",
             format!(
                 "{} is the same model as {} of the table, whose name is used.{kept}",
@@ -252,8 +252,8 @@ fn known_alias(site: &str) -> Option<&'static str> {
 }
 
 /// The table: beside the index, or in one of the two folders above it; the last by name.
-fn sweep_file(tree: &Tree, at: &str) -> Option<(String, Entry)> {
-    let mut folder = at;
+fn sweep_file(tree: &Tree, place_folder: &str) -> Option<(String, Entry)> {
+    let mut folder = place_folder;
     for _ in 0..3 {
         let table = tree.list(folder).into_iter().rfind(|e| {
             !e.is_folder()

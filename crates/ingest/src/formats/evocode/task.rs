@@ -5,8 +5,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use model::{
-    Artifact, ArtifactKind, Attempt, EndReason, Episode, Extra, PASS_REWARD, Request, TestOutcome,
-    TestResult, Turn, Verdict, Warning,
+    Artifact, ArtifactKind, Attempt, EndReason, Episode, Extra, PASS_REWARD, Request, STATED_FAILING,
+    TestOutcome, TestResult, Turn, Verdict, Warning,
 };
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
@@ -96,7 +96,7 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for Capped<T,
 struct Cell {
     attempt: Option<Attempt>,
     counted_failing: u32,
-    told_failing: u32,
+    described_failing: u32,
     sum_differs: bool,
     unusable: UnusableValues,
 }
@@ -117,7 +117,8 @@ impl Cell {
         let mut count = |key| unusable.take(key, node.get(key), value::count);
         let mut attempt = Attempt::new(1, Verdict::Error);
         (attempt.passed, attempt.total) = (count("pass"), count("total"));
-        let failed = count("fail").unwrap_or(0);
+        let stated = count("fail");
+        let failed = stated.unwrap_or(0);
         let reward = unusable.take("reward", node.get("reward"), value::reward);
         attempt.reward = reward;
         let counts = attempt.passed.zip(attempt.total);
@@ -160,13 +161,16 @@ impl Cell {
                 attempt.extra.insert(key.clone(), value.to_value());
             }
         }
-        unusable.settle(&mut attempt);
+        if let Some(failing) = stated.filter(|_| sum_differs) {
+            attempt.extra.insert(STATED_FAILING.to_owned(), failing.into());
+        }
+        unusable.take_from_attempt(&mut attempt);
         Self {
             // Of numbers that cannot be nothing is said but that.
             sum_differs: sum_differs && attempt.total.is_some(),
             unusable,
             counted_failing: failed,
-            told_failing: described,
+            described_failing: described,
             attempt: Some(attempt),
         }
     }
@@ -178,6 +182,7 @@ fn test(case: &Node, requirement: Option<&str>, kind: Option<&str>) -> Option<Te
     test.group = requirement.map(str::to_owned);
     test.kind = kind.map(str::to_owned);
     test.intent = text("intent").map(str::to_owned);
+    test.scenario = text("scenario").map(str::to_owned);
     // An empty text says that nothing was expected, or nothing came.
     let plain = |key| case.get(key).and_then(Node::text).map(str::trim);
     test.expected = plain("expected").map(str::to_owned);
@@ -187,7 +192,7 @@ fn test(case: &Node, requirement: Option<&str>, kind: Option<&str>) -> Option<Te
 }
 
 /// The model names of the first task file that can be read.
-pub(super) fn models_of_first(tree: &Tree, at: &str, files: &[Entry]) -> Vec<String> {
+pub(super) fn models_of_first(tree: &Tree, folder: &str, files: &[Entry]) -> Vec<String> {
     #[derive(Deserialize)]
     struct Names {
         models: Capped<IgnoredAny, MODEL_CAP>,
@@ -195,7 +200,7 @@ pub(super) fn models_of_first(tree: &Tree, at: &str, files: &[Entry]) -> Vec<Str
     files
         .iter()
         .take(8)
-        .find_map(|e| tree.read_json::<Object<Names>>(&join(&join(at, "tasks"), &e.name), TASK_CAP).ok())
+        .find_map(|e| tree.read_json::<Object<Names>>(&join(&join(folder, "tasks"), &e.name), TASK_CAP).ok())
         .map(|names| names.0.models.0.into_keys().collect())
         .unwrap_or_default()
 }
@@ -258,7 +263,7 @@ pub(super) fn read(tree: &Tree, path: &str, place: &Place, report: &mut Report) 
             episode.reported.extend(figures.into_iter().filter_map(|(k, v)| Some((k.to_owned(), v?))));
         }
         check_score(&file, model_name.site.as_str(), &mut episode, path, &model_name.shown, report);
-        episode.identity = Some(identity::of_published(model_name.key(), &episode));
+        episode.identity = Some(identity::from_published_name(model_name.key(), &episode));
         out.push(Reading { run: model_name.key().to_owned(), episode });
     }
     for model in file.models.0.keys() {
@@ -286,8 +291,8 @@ fn rounds(file: &TaskFile, task: &str, place: &Place, path: &str, report: &mut R
             "evocode.rounds_differ",
             format!(
                 "The task has {} rounds by its number, {listed} by its list and {} by the index. The most is taken.",
-                described(stated),
-                described(indexed)
+                count_text(stated),
+                count_text(indexed)
             ),
         ));
     }
@@ -304,7 +309,7 @@ fn tests_are(number: u32) -> String {
     format!("{} {}", tests(number), if number == 1 { "is" } else { "are" })
 }
 
-fn described(number: Option<u32>) -> String {
+fn count_text(number: Option<u32>) -> String {
     number.map_or_else(|| "an unknown number of".to_owned(), |n| n.to_string())
 }
 
@@ -313,7 +318,7 @@ fn turns_with_requests(file: &TaskFile, path: &str, rounds: u32, mut left: usize
     (1..=rounds)
         .map(|number| {
             let mut turn = Turn::new(number);
-            let at = file
+            let index = file
                 .rounds
                 .iter()
                 .position(|r| r.get("n").and_then(Node::count) == Some(u64::from(number)))
@@ -321,7 +326,9 @@ fn turns_with_requests(file: &TaskFile, path: &str, rounds: u32, mut left: usize
                     Some(number as usize - 1)
                         .filter(|i| file.rounds.get(*i).is_some_and(|r| r.get("n").is_none()))
                 });
-            let Some((at, round)) = at.and_then(|i| Some((i, file.rounds.get(i)?))) else { return turn };
+            let Some((index, round)) = index.and_then(|i| Some((i, file.rounds.get(i)?))) else {
+                return turn;
+            };
             turn.title = round.get("title").and_then(Node::word).map(plain_title);
             match round.get("md") {
                 Some(Node::Text(text, 0)) if !text.trim().is_empty() && text.len() <= left => {
@@ -333,7 +340,7 @@ fn turns_with_requests(file: &TaskFile, path: &str, rounds: u32, mut left: usize
                     turn.request = Some(Request::File(Artifact {
                         kind: ArtifactKind::Request,
                         path: path.to_owned(),
-                        pointer: Some(format!("/rounds/{at}/md")),
+                        pointer: Some(format!("/rounds/{index}/md")),
                     }));
                 }
                 _ => {}
@@ -361,11 +368,11 @@ fn play(
             Some(attempt) => {
                 if let Some(mut warning) = cell.unusable.warning(path) {
                     warning.message = format!("{model}, turn {}: {}", turn.number, warning.message);
-                    report.warn(warning.of_run(model));
+                    report.warn(warning.with_run(model));
                 }
                 if let Some(reward) = attempt.reward.filter(|r| !(0.0..=1.0).contains(r)) {
                     let prefix = format!("{model}, turn {}: ", turn.number);
-                    report.warn(value::reward_range(path, &prefix, reward).of_run(model));
+                    report.warn(value::reward_range(path, &prefix, reward).with_run(model));
                 }
                 if cell.sum_differs {
                     report.warn(Warning::repaired(
@@ -379,9 +386,9 @@ fn play(
                             attempt.total.unwrap_or(0),
                             tests_are(attempt.total.unwrap_or(0).abs_diff(attempt.passed.unwrap_or(0).saturating_add(cell.counted_failing))),
                         ),
-                    ).of_run(model));
+                    ).with_run(model));
                 }
-                if cell.told_failing < cell.counted_failing {
+                if cell.described_failing < cell.counted_failing {
                     report.warn(Warning::repaired(
                         path,
                         "cases.not_described",
@@ -389,10 +396,10 @@ fn play(
                             "{model}, turn {}: {} failed, the source describes {} of them. The count is kept; {} shown as “not described”.",
                             turn.number,
                             tests(cell.counted_failing),
-                            cell.told_failing,
-                            tests_are(cell.counted_failing - cell.told_failing)
+                            cell.described_failing,
+                            tests_are(cell.counted_failing - cell.described_failing)
                         ),
-                    ).of_run(model));
+                    ).with_run(model));
                 }
                 turn.attempts.push(attempt);
             }
@@ -416,7 +423,7 @@ fn play(
                     names.join(", ")
                 ),
             )
-            .of_run(model),
+            .with_run(model),
         );
     }
 }
@@ -435,7 +442,7 @@ fn check_score(
     let score = unusable.take("score", stated, value::count).map(f64::from);
     if let Some(mut warning) = unusable.warning(path) {
         warning.message = format!("{model}: {}", warning.message);
-        report.warn(warning.of_run(model));
+        report.warn(warning.with_run(model));
     }
     let Some(score) = score else { return };
     episode.reported.push(("evocode.passed_rounds".to_owned(), score));
@@ -447,6 +454,6 @@ fn check_score(
             format!(
                 "{model}: the file counts {score} passed rounds, its cells are {passed}. The cells are used."
             ),
-        ).of_run(model));
+        ).with_run(model));
     }
 }

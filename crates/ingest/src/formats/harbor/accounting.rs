@@ -109,7 +109,7 @@ impl<'a> Agent<'a> {
 
     /// Most agents write 0 for a number that their log lacks. Nobody who ran uses no token at all: only an agent that is known
     /// to have asked no model does.
-    pub(super) fn drop_what_nobody_counted(self, attempt: &mut Attempt) {
+    pub(super) fn drop_uncounted(self, attempt: &mut Attempt) {
         let Tokens { input, cached, output } = attempt.tokens;
         let is_none = |count: Option<u64>| count.unwrap_or(0) == 0;
         if is_none(input) && is_none(cached) && is_none(output) && attempt.steps != Some(0) {
@@ -130,7 +130,7 @@ impl<'a> Agent<'a> {
     /// Gives the tokens of an attempt the one meaning that they have in the store.
     ///
     /// `step_proves`: a step of the trajectory has more cached than input tokens.
-    pub(super) fn settle(self, attempt: &mut Attempt, step_proves: bool) {
+    pub(super) fn normalize_tokens(self, attempt: &mut Attempt, step_proves: bool) {
         let tokens = attempt.tokens;
         let has_cached = tokens.cached.unwrap_or(0) > 0 && tokens.input.is_some();
         let is_proven = tokens.cache_exceeds_input() || step_proves;
@@ -153,8 +153,9 @@ impl<'a> Agent<'a> {
     pub(super) fn warn(self, path: &str, episode: &Episode, report: &mut Report) {
         let attempts = episode.turns.iter().flat_map(|turn| &turn.attempts);
         let counts = |basis: CachedInput| {
-            let mut of_basis = attempts.clone().filter(move |attempt| attempt.cached_input == basis);
-            of_basis.find_map(|attempt| attempt.tokens.input.zip(attempt.tokens.cached.filter(|n| *n > 0)))
+            let mut matching_attempts = attempts.clone().filter(move |attempt| attempt.cached_input == basis);
+            matching_attempts
+                .find_map(|attempt| attempt.tokens.input.zip(attempt.tokens.cached.filter(|n| *n > 0)))
         };
         let name = if self.name.is_empty() { "the agent" } else { self.name };
         let added = if self.input == Input::Excluded { CachedInput::Included } else { CachedInput::Added };
@@ -186,7 +187,7 @@ mod tests {
     use super::*;
 
     /// With a step that proves that cached tokens are not in the input, if the agent's name begins with `!`.
-    fn settled(agent: &str, model: &str, harbor: &str, counts: [Option<u64>; 3]) -> (Tokens, CachedInput) {
+    fn normalized(agent: &str, model: &str, harbor: &str, counts: [Option<u64>; 3]) -> (Tokens, CachedInput) {
         let (agent, step_proves) = agent.strip_prefix('!').map_or((agent, false), |agent| (agent, true));
         let head = Head { agent: Some(agent.into()), model: Some(model.into()), ..Head::default() };
         let mut attempt = Attempt::new(1, Verdict::Passed);
@@ -194,37 +195,37 @@ mod tests {
         attempt.tokens = Tokens { input, cached, output };
         attempt.steps = Some(3);
         let agent = Agent::new(&head, || Some(harbor.to_owned()));
-        agent.drop_what_nobody_counted(&mut attempt);
-        agent.settle(&mut attempt, step_proves);
+        agent.drop_uncounted(&mut attempt);
+        agent.normalize_tokens(&mut attempt, step_proves);
         (attempt.tokens, attempt.cached_input)
     }
 
     #[test]
     fn agent_version_model_and_values_decide() {
         use CachedInput::{Added, Assumed, Included};
-        let some = |i, c, o| [Some(i), Some(c), Some(o)];
+        let known_counts = |i, c, o| [Some(i), Some(c), Some(o)];
         let cases = [
-            ("codex", "m", "0.25.0", some(10, 4, 1), (Some(10), Assumed)),
-            ("codex", "m", "0.25.0", some(4, 10, 1), (Some(14), Added)),
-            ("junie", "m", "0.25.0", some(10, 4, 1), (Some(14), Included)),
-            ("cline-cli", "m", "0.5.0", some(10, 4, 1), (Some(14), Included)),
-            ("cline-cli", "m", "0.5.0", some(4, 10, 1), (Some(14), Included)),
-            ("cline-cli", "m", "0.13.1", some(4, 10, 1), (Some(14), Added)),
-            ("cline-cli", "m", "0.13.1", some(10, 4, 1), (Some(10), Assumed)),
-            ("trae-agent", "anthropic/m", "0.25.0", some(10, 4, 1), (Some(14), Included)),
-            ("trae-agent", "openai/m", "0.25.0", some(10, 4, 1), (Some(10), Assumed)),
-            ("codex", "m", "0.25.0", some(10, 0, 1), (Some(10), Included)),
+            ("codex", "m", "0.25.0", known_counts(10, 4, 1), (Some(10), Assumed)),
+            ("codex", "m", "0.25.0", known_counts(4, 10, 1), (Some(14), Added)),
+            ("junie", "m", "0.25.0", known_counts(10, 4, 1), (Some(14), Included)),
+            ("cline-cli", "m", "0.5.0", known_counts(10, 4, 1), (Some(14), Included)),
+            ("cline-cli", "m", "0.5.0", known_counts(4, 10, 1), (Some(14), Included)),
+            ("cline-cli", "m", "0.13.1", known_counts(4, 10, 1), (Some(14), Added)),
+            ("cline-cli", "m", "0.13.1", known_counts(10, 4, 1), (Some(10), Assumed)),
+            ("trae-agent", "anthropic/m", "0.25.0", known_counts(10, 4, 1), (Some(14), Included)),
+            ("trae-agent", "openai/m", "0.25.0", known_counts(10, 4, 1), (Some(10), Assumed)),
+            ("codex", "m", "0.25.0", known_counts(10, 0, 1), (Some(10), Included)),
             ("codex", "m", "0.25.0", [None, Some(4), Some(1)], (None, Included)),
-            ("codex", "m", "0.25.0", some(0, 0, 5), (None, Included)),
-            ("codex", "m", "0.25.0", some(0, 7, 5), (None, Included)),
-            ("codex", "m", "0.25.0", some(0, 0, 0), (None, Included)),
-            ("!codex", "m", "0.25.0", some(10, 4, 1), (Some(14), Added)),
-            ("!codex", "m", "0.25.0", some(10, 0, 1), (Some(10), Added)),
+            ("codex", "m", "0.25.0", known_counts(0, 0, 5), (None, Included)),
+            ("codex", "m", "0.25.0", known_counts(0, 7, 5), (None, Included)),
+            ("codex", "m", "0.25.0", known_counts(0, 0, 0), (None, Included)),
+            ("!codex", "m", "0.25.0", known_counts(10, 4, 1), (Some(14), Added)),
+            ("!codex", "m", "0.25.0", known_counts(10, 0, 1), (Some(10), Added)),
             ("!codex", "m", "0.25.0", [None, Some(4), Some(1)], (None, Added)),
             ("goose", "m", "0.13.0", [Some(10), None, None], (None, Included)),
         ];
         for (agent, model, harbor, counts, right) in cases {
-            let (tokens, basis) = settled(agent, model, harbor, counts);
+            let (tokens, basis) = normalized(agent, model, harbor, counts);
             assert_eq!((tokens.input, basis), right, "{agent} {model} {harbor} {counts:?}");
         }
     }
@@ -236,7 +237,7 @@ mod tests {
             let mut attempt = Attempt::new(1, Verdict::Passed);
             attempt.tokens = Tokens { input: Some(0), cached: Some(0), output: Some(0) };
             attempt.steps = steps;
-            Agent::new(&head, || None).drop_what_nobody_counted(&mut attempt);
+            Agent::new(&head, || None).drop_uncounted(&mut attempt);
             assert_eq!((attempt.tokens.input, attempt.tokens.output), (right, right), "{steps:?}");
         }
     }
@@ -252,7 +253,7 @@ mod tests {
             let head = Head { agent: Some(agent.into()), ..Head::default() };
             let mut attempt = Attempt::new(1, Verdict::Passed);
             attempt.cost_usd = Some(cost);
-            Agent::new(&head, || None).drop_what_nobody_counted(&mut attempt);
+            Agent::new(&head, || None).drop_uncounted(&mut attempt);
             assert_eq!(attempt.cost_usd, right, "{agent} {cost}");
         }
     }

@@ -55,7 +55,7 @@ impl AgentSettings {
 
     /// Replaces each setting that differs between trials by the list of its values (null = not set), and removes it if there
     /// are too many. Returns the names of these settings.
-    pub(super) fn settle(&self, settings: &mut Extra) -> Vec<&str> {
+    pub(super) fn list_differing(&self, settings: &mut Extra) -> Vec<&str> {
         let mut names = Vec::new();
         for (name, values) in &self.by_name {
             let is_partly_set = name.starts_with(GIVEN) && values.trials < self.trials;
@@ -84,28 +84,31 @@ mod tests {
 
     use super::*;
 
-    fn settled(trials: &[Value]) -> (Value, Vec<String>) {
+    fn listed_settings(trials: &[Value]) -> (Value, Vec<String>) {
         let mut all = AgentSettings::default();
         for trial in trials {
             all.add(trial.as_object().unwrap().clone());
         }
         let mut settings = trials[0].as_object().unwrap().clone();
-        let names = all.settle(&mut settings).into_iter().map(str::to_owned).collect();
+        let names = all.list_differing(&mut settings).into_iter().map(str::to_owned).collect();
         (settings.into(), names)
     }
 
     #[test]
     fn a_setting_that_differs_is_the_list_of_its_values() {
         let trial = |effort: &str| json!({ "agent.name": "a", "agent.kwargs.effort": effort, "agent.kwargs.version": 2, "agent.new": true });
-        assert_eq!(settled(&[trial("low"), trial("low")]), (trial("low"), vec![]));
+        assert_eq!(listed_settings(&[trial("low"), trial("low")]), (trial("low"), vec![]));
         let names = vec!["agent.kwargs.effort".to_owned()];
-        let mut both = trial("low");
-        both["agent.kwargs.effort"] = json!(["high", "low"]);
-        assert_eq!(settled(&[trial("low"), trial("high"), trial("low")]), (both.clone(), names.clone()));
+        let mut combined = trial("low");
+        combined["agent.kwargs.effort"] = json!(["high", "low"]);
+        assert_eq!(
+            listed_settings(&[trial("low"), trial("high"), trial("low")]),
+            (combined.clone(), names.clone())
+        );
         // What a trial does not have was not set, if Harbor writes what was set.
-        let without = json!({ "agent.name": "a", "agent.kwargs.version": 2 });
-        both["agent.kwargs.effort"] = json!(["low", null]);
-        assert_eq!(settled(&[trial("low"), without]), (both, names));
+        let partial = json!({ "agent.name": "a", "agent.kwargs.version": 2 });
+        combined["agent.kwargs.effort"] = json!(["low", null]);
+        assert_eq!(listed_settings(&[trial("low"), partial]), (combined, names));
     }
 
     #[test]
@@ -113,8 +116,8 @@ mod tests {
         let trial = |number: usize| json!({ "agent.kwargs.id": number, "agent.kwargs.version": 2 });
         let values = |count: usize| (0..count).map(trial).collect::<Vec<_>>();
         let known: Vec<usize> = (0..VALUES).collect();
-        assert_eq!(settled(&values(VALUES)).0["agent.kwargs.id"], json!(known));
-        let (settings, names) = settled(&values(VALUES + 1));
+        assert_eq!(listed_settings(&values(VALUES)).0["agent.kwargs.id"], json!(known));
+        let (settings, names) = listed_settings(&values(VALUES + 1));
         assert_eq!(settings, json!({ "agent.kwargs.version": 2 }));
         assert_eq!(names, ["agent.kwargs.id"]);
     }

@@ -29,9 +29,9 @@ pub(super) struct AgentVersions(BTreeSet<String>);
 
 impl AgentVersions {
     /// Those that the results of these trials say. `first` is the `agent_info` of one of them.
-    pub(super) fn of_trials(tree: &Tree, trials: &[String], first: Option<&Node>) -> Self {
+    pub(super) fn from_trials(tree: &Tree, trials: &[String], first: Option<&Node>) -> Self {
         let mut versions: BTreeSet<String> =
-            trials.iter().filter_map(|trial| of_result(tree, &join(trial, "result.json"))).collect();
+            trials.iter().filter_map(|trial| version_in_result(tree, &join(trial, "result.json"))).collect();
         versions.extend(first.and_then(version));
         Self(versions)
     }
@@ -49,7 +49,7 @@ impl AgentVersions {
 }
 
 /// The version that a trial's result says, read once.
-fn of_result(tree: &Tree, path: &str) -> Option<String> {
+fn version_in_result(tree: &Tree, path: &str) -> Option<String> {
     let stamp = tree.entry(path)?.stamp;
     let key = Stamp::new().text(&tree.root().to_string_lossy()).text(path).number(stamp).finish();
     let kept = lock(&KEPT).get(&key).cloned();
@@ -100,7 +100,7 @@ mod tests {
         };
         let shown = || {
             let tree = Tree::open(room.path()).unwrap();
-            AgentVersions::of_trials(&tree, &["trial".to_owned()], None).shown()
+            AgentVersions::from_trials(&tree, &["trial".to_owned()], None).shown()
         };
         let time = SystemTime::now();
         write("1.0", time);

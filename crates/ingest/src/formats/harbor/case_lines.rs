@@ -17,16 +17,18 @@ const STEPS: usize = 32;
 const HEAD: u64 = 64 << 10;
 
 /// Whether an output of the first trials of a job has a CASE line.
-pub(super) fn printed(tree: &Tree, job: &Job) -> bool {
+pub(super) fn has_case_lines(tree: &Tree, job: &Job) -> bool {
     folders(tree, &job.path).take(TRIALS).any(|trial| {
         let trial = join(&job.path, &trial.name);
         let steps = join(&trial, "steps");
-        in_output(tree, &trial)
-            || folders(tree, &steps).take(STEPS).any(|step| in_output(tree, &join(&steps, &step.name)))
+        output_has_case_lines(tree, &trial)
+            || folders(tree, &steps)
+                .take(STEPS)
+                .any(|step| output_has_case_lines(tree, &join(&steps, &step.name)))
     })
 }
 
-fn in_output(tree: &Tree, folder: &str) -> bool {
+fn output_has_case_lines(tree: &Tree, folder: &str) -> bool {
     let path = join(folder, "verifier/test-stdout.txt");
     tree.read_range(&path, 0, HEAD).is_ok_and(|(bytes, _)| {
         String::from_utf8_lossy(&bytes)

@@ -10,12 +10,12 @@ use super::trial::Trial;
 use crate::identity;
 
 /// Gives trials that no id tells the identity of the trial of their job that has their name, else one made of the id in the
-/// job's result and the name. Where there is none either, copies are told within their job only ([`in_job`]).
+/// job's result and the name. Where there is none either, copies are told within their job only ([`identity_in_job`]).
 pub(super) fn identify(tree: &Tree, jobs: &[Job], trials: &mut [Trial]) {
     let mut known: HashMap<(usize, String), String> = HashMap::new();
     for trial in trials.iter() {
         if let Some(identity) = &trial.identity {
-            for name in [name(trial).to_owned(), begun(trial)] {
+            for name in [name(trial).to_owned(), name_and_start(trial)] {
                 known.entry((trial.job, name)).or_insert_with(|| identity.clone());
             }
         }
@@ -23,22 +23,23 @@ pub(super) fn identify(tree: &Tree, jobs: &[Job], trials: &mut [Trial]) {
     let mut ids: HashMap<usize, Option<String>> = HashMap::new();
     for trial in trials.iter_mut().filter(|trial| trial.identity.is_none()) {
         trial.known_by_name = true;
-        let name = begun(trial);
-        let of_job = || job_files::id(tree, jobs.get(trial.job).filter(|job| job.whole)?);
+        let name = name_and_start(trial);
+        let job_id = || job_files::id(tree, jobs.get(trial.job).filter(|job| job.whole)?);
         trial.identity = known.get(&(trial.job, name.clone())).cloned().or_else(|| {
-            let id = ids.entry(trial.job).or_insert_with(of_job).as_ref()?;
-            Some(identity::of_id(&["harbor", id, &name]))
+            let id = ids.entry(trial.job).or_insert_with(job_id).as_ref()?;
+            Some(identity::from_id(&["harbor", id, &name]))
         });
     }
 }
 
 /// What copies of a trial have in common within their run. Gradings of one trial differ in when they began.
-pub(super) fn in_job(trial: &Trial) -> (String, String) {
-    let identity = trial.identity.clone().unwrap_or_else(|| format!("{} {}", trial.job, begun(trial)));
+pub(super) fn identity_in_job(trial: &Trial) -> (String, String) {
+    let identity =
+        trial.identity.clone().unwrap_or_else(|| format!("{} {}", trial.job, name_and_start(trial)));
     match &trial.graded_source {
         Some(_) => {
             let began = trial.text("started_at").unwrap_or_default();
-            (trial.run.clone(), format!("{identity} {}", identity::in_utc(began)))
+            (trial.run.clone(), format!("{identity} {}", identity::utc_text(began)))
         }
         None => (trial.run.clone(), identity),
     }
@@ -46,9 +47,12 @@ pub(super) fn in_job(trial: &Trial) -> (String, String) {
 
 /// The name of a trial in its job, with when it began where its result says so: results that differ in that are no copies, whatever
 /// their names are.
-fn begun(trial: &Trial) -> String {
-    let at = trial.result.as_ref().and_then(|result| result.get("started_at")?.text());
-    at.map_or_else(|| name(trial).to_owned(), |at| format!("{} {}", name(trial), identity::in_utc(at)))
+fn name_and_start(trial: &Trial) -> String {
+    let started_at = trial.result.as_ref().and_then(|result| result.get("started_at")?.text());
+    started_at.map_or_else(
+        || name(trial).to_owned(),
+        |started_at| format!("{} {}", name(trial), identity::utc_text(started_at)),
+    )
 }
 
 /// The name of a trial in its job, of which no two begin alike: `task__AbCdEf1`, also of `task__AbCdEf1 copy`.

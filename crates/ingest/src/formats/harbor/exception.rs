@@ -95,14 +95,14 @@ impl RecordedException {
 
     /// What it says of a next step that never began.
     pub(super) fn before_next_step(&self) -> Option<Attribution> {
-        self.at(Stage::LaterSetup, None)
+        self.attribution_at(Stage::LaterSetup, None)
     }
 
     fn attribution(&self, phases: Phases) -> Option<Attribution> {
-        self.at(self.stage(phases), phases.agent_seconds())
+        self.attribution_at(self.stage(phases), phases.agent_seconds())
     }
 
-    fn at(&self, stage: Stage, agent_seconds: Option<f64>) -> Option<Attribution> {
+    fn attribution_at(&self, stage: Stage, agent_seconds: Option<f64>) -> Option<Attribution> {
         let (kind, message, traceback) = (&self.kind, &self.message, &self.traceback);
         Evidence { kind, message, traceback, stage, agent_seconds }.attribution()
     }
@@ -111,23 +111,23 @@ impl RecordedException {
         let set_up = if phases.first { Stage::Setup } else { Stage::LaterSetup };
         let (agent, verifier) =
             (phases.time("agent_execution", "started_at"), phases.time("verifier", "started_at"));
-        let Some(begin) = agent.or(verifier) else { return set_up };
-        let Some(at) = self.occurred_at.filter(|at| at.zoned == begin.zoned) else {
+        let Some(start) = agent.or(verifier) else { return set_up };
+        let Some(moment) = self.occurred_at.filter(|moment| moment.zoned == start.zoned) else {
             // Tests that gave a verdict did not fail.
             let judged = phases.node.and_then(|n| n.at(&["verifier_result", "rewards"])).is_some();
             return if verifier.is_some() && !judged { Stage::Verifier } else { Stage::Agent };
         };
         let ended = |phase| phases.time(phase, "finished_at").map(|end| end.micros + RECORDED_AFTER);
-        if at.micros < begin.micros {
+        if moment.micros < start.micros {
             set_up
-        } else if verifier.is_some_and(|begin| at.micros > begin.micros) {
+        } else if verifier.is_some_and(|start| moment.micros > start.micros) {
             // What the agent's phase raised is recorded before the tests begin.
-            if ended("verifier").is_some_and(|end| at.micros > end) {
+            if ended("verifier").is_some_and(|end| moment.micros > end) {
                 Stage::TearDown
             } else {
                 Stage::Verifier
             }
-        } else if ended("agent_execution").is_some_and(|end| at.micros > end) {
+        } else if ended("agent_execution").is_some_and(|end| moment.micros > end) {
             Stage::Between
         } else {
             Stage::Agent

@@ -49,7 +49,7 @@ pub(super) fn keep_last(episodes: &mut Vec<(&Trial, TrialEpisode)>, report: &mut
         let Some((index, Some(grading))) = gradings.next() else { return true };
         let Some(other) = counted.get(&grading).filter(|counted| **counted != index) else {
             if trial.graded_source.is_some() {
-                own.episode.identity = Some(identity::of_result(&grading.1));
+                own.episode.identity = Some(identity::from_result_id(&grading.1));
             }
             return true;
         };
@@ -91,7 +91,7 @@ fn rank((trial, trial_episode): &(&Trial, TrialEpisode)) -> (bool, i64) {
 
 /// Those of the `regraded` trials of a run that grade another one of its `trials`, or one that another of them graded, too: they
 /// are no further trials that were planned.
-pub(super) fn further<'a>(tree: &Tree, trials: &[String], regraded: &'a [String]) -> Vec<&'a str> {
+pub(super) fn extra_gradings<'a>(tree: &Tree, trials: &[String], regraded: &'a [String]) -> Vec<&'a str> {
     if regraded.is_empty() {
         return Vec::new();
     }

@@ -10,17 +10,17 @@ use super::trial::Trial;
 /// only one that there is.
 pub(super) fn by_task(kind: Kind, trials: Vec<Trial>) -> Vec<(Scenario, Vec<Trial>)> {
     let names = Names::new(&trials);
-    let name = |trial: &Trial| names.of_trial(trial).to_owned();
+    let name = |trial: &Trial| names.task_name(trial).to_owned();
     let origins: BTreeSet<(String, &str)> = trials
         .iter()
         .filter_map(|t| Some((name(t), t.head.task_origin().filter(|_| kind == Kind::Job)?)))
         .collect();
-    let several = |task: &str| origins.iter().filter(|(name, _)| *name == task).count() > 1;
+    let has_several_origins = |task: &str| origins.iter().filter(|(name, _)| *name == task).count() > 1;
     let mut tasks: BTreeMap<Scenario, Vec<Trial>> = BTreeMap::new();
     let scenarios: Vec<Scenario> = trials
         .iter()
         .map(|t| Scenario {
-            origin: t.head.task_origin().filter(|_| several(&name(t))).map(str::to_owned),
+            origin: t.head.task_origin().filter(|_| has_several_origins(&name(t))).map(str::to_owned),
             task: name(t),
         })
         .collect();
@@ -46,15 +46,15 @@ impl Names {
     }
 
     /// The name of a trial's task. One without a result has the name of those at its path, else the only one there is.
-    fn of_trial<'a>(&'a self, trial: &'a Trial) -> &'a str {
+    fn task_name<'a>(&'a self, trial: &'a Trial) -> &'a str {
         let head = &trial.head;
         let at_its_path = || self.known.get(&(head.task.clone(), head.task_path.clone())).map(String::as_str);
-        let only = || {
+        let only_name = || {
             let in_folder = self.known.iter().filter(|((folder, _), _)| *folder == head.task);
             let names: BTreeSet<&str> = in_folder.map(|(_, name)| name.as_str()).collect();
             names.first().copied().filter(|_| names.len() == 1)
         };
-        trial.task_name().or_else(at_its_path).or_else(only).unwrap_or(&head.task)
+        trial.task_name().or_else(at_its_path).or_else(only_name).unwrap_or(&head.task)
     }
 }
 

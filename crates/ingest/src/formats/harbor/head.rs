@@ -68,21 +68,21 @@ impl Head {
     }
 
     /// An agent of a job's configuration, without a task.
-    pub(super) fn of_agent(agent: &Node) -> Self {
+    pub(super) fn from_agent(agent: &Node) -> Self {
         let mut head = Self::default();
         head.take_agent(agent);
         head
     }
 
     /// A task of a job's configuration, without an agent.
-    pub(super) fn of_task(task: &Node) -> Self {
+    pub(super) fn from_task(task: &Node) -> Self {
         let mut head = Self::default();
         head.take_task(task);
         head
     }
 
     /// A trial by its entry in a lock, or its configuration.
-    pub(super) fn of_config(config: &Node) -> Self {
+    pub(super) fn from_config(config: &Node) -> Self {
         let mut head = Self::default();
         head.take(config);
         head
@@ -124,8 +124,8 @@ impl Head {
         self.source = self.source.take().or_else(|| text("source"));
         self.repository = self.repository.take().or_else(|| text("git_url"));
         if self.task.is_empty() {
-            let of_path = || Some(folder_name(&text("path")?).to_owned());
-            self.task = text("name").or_else(of_path).unwrap_or_default();
+            let name_from_path = || Some(folder_name(&text("path")?).to_owned());
+            self.task = text("name").or_else(name_from_path).unwrap_or_default();
         }
     }
 
@@ -186,7 +186,7 @@ pub(super) fn job_name(tree: &Tree, job: &Job, config: Option<&Node>) -> String 
     } else {
         folder().or_else(configured)
     };
-    name.map_or_else(|| source_name::of_folder(tree), str::to_owned)
+    name.map_or_else(|| tree.folder_name(), str::to_owned)
 }
 
 /// The last part of a path of any system.

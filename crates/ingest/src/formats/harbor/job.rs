@@ -12,14 +12,13 @@ use crate::format_trait::Report;
 use crate::readers::clock;
 use crate::readers::json::Node;
 use crate::readers::value::{self, UnusableValues};
-use crate::source_name;
 use files::{Tree, file_name, join};
 
 use super::agent_settings::{AgentSettings, VALUES};
 use super::agent_version::AgentVersions;
 use super::gradings;
 use super::head::Head;
-use super::job_files::{JobFiles, once_each};
+use super::job_files::{JobFiles, without_copies};
 use super::layout::{Job, Kind};
 use super::limits::RESULT_CAP;
 use super::settings::{self, flatten};
@@ -54,19 +53,19 @@ pub(super) struct RunParts {
 pub(super) fn run(
     tree: &Tree,
     kind: Kind,
-    at: &str,
+    folder: &str,
     jobs: &[JobFiles],
-    alone: &[bool],
+    is_only_run: &[bool],
     parts: &RunParts,
     report: &mut Report,
 ) -> Run {
-    let mut run = Run::unknown(&parts.key, benchmark(tree, kind, at, &parts.sources));
+    let mut run = Run::unknown(&parts.key, benchmark(tree, kind, folder, &parts.sources));
     let (provider, model) = parts.head.provider_and_model();
     run.harness.clone_from(&parts.head.agent);
     run.provider = provider.map(str::to_owned);
     run.model = model.map(str::to_owned);
     run.attempt_limit = Some(1);
-    run.baseline = run.harness.as_deref().and_then(Baseline::of_harness);
+    run.baseline = run.harness.as_deref().and_then(Baseline::from_harness_name);
 
     // The first result that can be read knows the agent's version and every setting, defaults included.
     let first = parts.trials.iter().take(8).find_map(|trial| {
@@ -75,63 +74,65 @@ pub(super) fn run(
         result.get("agent_info").is_some().then_some(result)
     });
     let info = first.as_ref().and_then(|r| r.get("agent_info"));
-    let versions = AgentVersions::of_trials(tree, &parts.trials, info);
+    let versions = AgentVersions::from_trials(tree, &parts.trials, info);
     run.harness_version = versions.shown();
     if let Some(info) = info {
         let text = |keys: &[&str]| info.at(keys).and_then(Node::word).map(str::to_owned);
         run.harness = text(&["name"]).or(run.harness);
         run.model = text(&["model_info", "name"]).or(run.model);
         run.provider = text(&["model_info", "provider"]).or(run.provider);
-        run.baseline = run.baseline.or_else(|| run.harness.as_deref().and_then(Baseline::of_harness));
+        run.baseline = run.baseline.or_else(|| run.harness.as_deref().and_then(Baseline::from_harness_name));
     }
 
-    let counted = once_each(&parts.jobs, jobs);
+    let counted = without_copies(&parts.jobs, jobs);
     let own: Vec<&JobFiles> = counted.iter().filter_map(|i| jobs.get(*i)).collect();
-    let of_harbor: BTreeSet<&str> = own.iter().filter_map(|j| j.harbor_version()).collect();
-    let version = (!of_harbor.is_empty()).then(|| of_harbor.into_iter().collect::<Vec<_>>().join(", "));
+    let harbor_versions: BTreeSet<&str> = own.iter().filter_map(|j| j.harbor_version()).collect();
+    let version =
+        (!harbor_versions.is_empty()).then(|| harbor_versions.into_iter().collect::<Vec<_>>().join(", "));
     run.runner = Some(("Harbor".to_owned(), version));
 
     for config in own.iter().filter_map(|j| j.config.as_ref()).take(1) {
-        settings::of_job(config, &mut run.settings);
+        settings::add_job_settings(config, &mut run.settings);
     }
     if let Some(config) = first.as_ref().and_then(|r| r.get("config")) {
-        settings::of_trial(config, &mut run.settings);
+        settings::add_trial_settings(config, &mut run.settings);
     } else if let Some(agent) = own.iter().find_map(|j| agent_config(j.config.as_ref()?, &parts.head)) {
         flatten("agent", agent, &mut run.settings);
     }
 
-    let mut differing = parts.agent_settings.settle(&mut run.settings);
+    let mut differing = parts.agent_settings.list_differing(&mut run.settings);
     if versions.differ() {
         differing.insert(0, "the agent's version");
     }
     if let Some(first) = differing.first() {
-        let more = match differing.len() {
+        let unlisted_text = match differing.len() {
             1 => String::new(),
             n => format!(" and of {}", model::counted(n as u64 - 1, "other setting")),
         };
         let message = format!(
-            "The trials of {} have several values of {first}{more}. They are one run, as in Harbor's own figures. It shows up to {VALUES} values; with more of them, they are unknown.",
+            "The trials of {} have several values of {first}{unlisted_text}. They are one run, as in Harbor's own figures. It shows up to {VALUES} values; with more of them, they are unknown.",
             parts.key
         );
-        report.warn(Warning::read_differently(at, "harbor.settings_differ", message));
+        report.warn(Warning::read_differently(folder, "harbor.settings_differ", message));
     }
 
     let mut planned = Some(0);
     for index in &counted {
-        let alone = alone.get(*index).copied().unwrap_or(true);
+        let is_only_run = is_only_run.get(*index).copied().unwrap_or(true);
         let agent = parts.head.agent.as_deref().unwrap_or_default();
-        let of_job = jobs.get(*index).and_then(|j| j.planned(agent, parts.head.model.as_deref(), alone));
-        planned = planned.zip(of_job).map(|(a, b): (u32, u32)| a.saturating_add(b));
+        let job_count =
+            jobs.get(*index).and_then(|j| j.planned(agent, parts.head.model.as_deref(), is_only_run));
+        planned = planned.zip(job_count).map(|(a, b): (u32, u32)| a.saturating_add(b));
     }
-    let further = gradings::further(tree, &parts.trials, &parts.regraded).len() as u32;
-    run.planned_episodes = planned.map(|n| n.saturating_sub(further)).filter(|n| *n > 0);
+    let extra_count = gradings::extra_gradings(tree, &parts.trials, &parts.regraded).len() as u32;
+    run.planned_episodes = planned.map(|n| n.saturating_sub(extra_count)).filter(|n| *n > 0);
     times(&own, &mut run);
     if let [only] = own.as_slice()
         && let Some(id) = only.id().filter(|id| id.len() <= JOB_ID_BYTES)
     {
         run.extra.insert(JOB_ID.to_owned(), id.into());
     }
-    reported(own.into_iter().zip(counted), parts, alone, &mut run);
+    reported(own.into_iter().zip(counted), parts, is_only_run, &mut run);
     run
 }
 
@@ -143,12 +144,12 @@ fn agent_config<'a>(config: &'a Node, head: &Head) -> Option<&'a Node> {
     })
 }
 
-fn benchmark(tree: &Tree, kind: Kind, at: &str, sources: &BTreeSet<String>) -> Benchmark {
+fn benchmark(tree: &Tree, kind: Kind, place_folder: &str, sources: &BTreeSet<String>) -> Benchmark {
     let name = match kind {
         // One job per task: the folder that holds the tasks names the set better than any of them.
         Kind::Tasks | Kind::Task if sources.len() != 1 => {
-            let folder = Some(file_name(at).to_owned()).filter(|name| !name.is_empty());
-            folder.unwrap_or_else(|| source_name::of_folder(tree))
+            let folder = Some(file_name(place_folder).to_owned()).filter(|name| !name.is_empty());
+            folder.unwrap_or_else(|| tree.folder_name())
         }
         _ if sources.is_empty() => "adhoc".to_owned(),
         _ => sources.iter().map(String::as_str).collect::<Vec<_>>().join("+"),
@@ -162,17 +163,17 @@ fn times(jobs: &[&JobFiles], run: &mut Run) {
         let time = job.result.as_ref()?.get(key)?.word()?;
         Some((clock::micros(time)?, time.to_owned()))
     };
-    let begin = jobs.iter().filter_map(|job| time(job, "started_at")).min();
-    let ends: Option<Vec<(i64, String)>> = jobs.iter().map(|job| time(job, "finished_at")).collect();
+    let start = jobs.iter().filter_map(|job| time(job, "started_at")).min();
+    let end_times: Option<Vec<(i64, String)>> = jobs.iter().map(|job| time(job, "finished_at")).collect();
     (run.started_at, run.finished_at) =
-        (begin.map(|(_, begin)| begin), ends.and_then(|ends| Some(ends.into_iter().max()?.1)));
+        (start.map(|(_, start)| start), end_times.and_then(|end_times| Some(end_times.into_iter().max()?.1)));
 }
 
 /// Harbor's own figures, of jobs with their numbers. Over several jobs, counts are sums and means are means of the jobs' means.
 fn reported<'a>(
     jobs: impl Iterator<Item = (&'a JobFiles, usize)>,
     parts: &RunParts,
-    alone: &[bool],
+    is_only_run: &[bool],
     run: &mut Run,
 ) {
     let mut sums = Sums::default();
@@ -184,7 +185,7 @@ fn reported<'a>(
         let unusable = &mut UnusableValues::default();
         let evals = stats.get("evals").map_or(&[][..], Node::map);
         let own: Vec<&(String, Node)> =
-            evals.iter().filter(|(_, e)| evals.len() == 1 || is_of(e, &trials)).collect();
+            evals.iter().filter(|(_, e)| evals.len() == 1 || counts_any(e, &trials)).collect();
         for (key, eval) in &own {
             let suffix = if own.len() > 1 { format!("@{key}") } else { String::new() };
             for count in TRIALS {
@@ -196,7 +197,7 @@ fn reported<'a>(
                 means.add(format!("harbor.{name}{suffix}"), value);
             }
         }
-        if alone.get(index).copied().unwrap_or(true) {
+        if is_only_run.get(index).copied().unwrap_or(true) {
             for count in STATS {
                 if let Some(n) = stat(stats, "stats.", count, unusable).filter(|n| *n > 0.0) {
                     sums.add(format!("harbor.{count}"), n);
@@ -229,7 +230,7 @@ struct Sums {
 
 impl Sums {
     fn add(&mut self, name: String, value: f64) {
-        if let Some((_, sum, n)) = self.places.get(&name).and_then(|at| self.named.get_mut(*at)) {
+        if let Some((_, sum, n)) = self.places.get(&name).and_then(|place| self.named.get_mut(*place)) {
             (*sum, *n) = (*sum + value, *n + 1);
         } else {
             self.places.insert(name.clone(), self.named.len());
@@ -239,7 +240,7 @@ impl Sums {
 }
 
 /// Whether an entry of `stats.evals` counts one of the trials of these names. Its key is not taken apart: names may hold `__`.
-fn is_of(eval: &Node, trials: &HashSet<&str>) -> bool {
+fn counts_any(eval: &Node, trials: &HashSet<&str>) -> bool {
     let named = |map: &Node| map.list().iter().filter_map(Node::text).any(|name| trials.contains(name));
     let rewards = eval.get("reward_stats").map_or(&[][..], Node::map);
     let exceptions = eval.get("exception_stats").map_or(&[][..], Node::map);
@@ -324,8 +325,8 @@ fn unknown_fields(result: &Node, extra: &mut Extra) {
 pub(super) fn check(job: &Job, files: &JobFiles, trials: usize, report: &mut Report) {
     let Some(result) = &files.result else { return };
     let mut unusable = UnusableValues::default();
-    let [begin, end] = ["started_at", "finished_at"].map(|key| unusable.time(key, result.get(key)));
-    unusable.span("started_at to finished_at", begin.as_deref(), end.as_deref());
+    let [start, end] = ["started_at", "finished_at"].map(|key| unusable.time(key, result.get(key)));
+    unusable.span("started_at to finished_at", start.as_deref(), end.as_deref());
     let planned = unusable.take("n_total_trials", result.get("n_total_trials"), value::count);
     let stats = result.get("stats");
     for (_, eval) in stats.and_then(|stats| stats.get("evals")).map_or(&[][..], Node::map) {
@@ -340,9 +341,9 @@ pub(super) fn check(job: &Job, files: &JobFiles, trials: usize, report: &mut Rep
         }
     }
     unusable.warn(&join(&job.path, "result.json"), report);
-    let mut of_config = UnusableValues::default();
-    of_config.take("n_attempts", files.config.as_ref().and_then(|c| c.get("n_attempts")), value::count);
-    of_config.warn(&join(&job.path, "config.json"), report);
+    let mut unusable_config = UnusableValues::default();
+    unusable_config.take("n_attempts", files.config.as_ref().and_then(|c| c.get("n_attempts")), value::count);
+    unusable_config.warn(&join(&job.path, "config.json"), report);
     if let Some(planned) = planned.filter(|planned| *planned as usize > trials) {
         report.warn(Warning::skipped(
             join(&job.path, "result.json"),

@@ -8,7 +8,6 @@ use serde::Deserialize;
 use crate::format_trait::{MOST_PLANNED, Report};
 use crate::readers::json::Node;
 use crate::readers::value;
-use crate::source_name;
 use files::{Tree, join};
 
 use super::head::{Head, folder_name, job_name};
@@ -28,7 +27,7 @@ impl JobFiles {
     /// Reads `config.json`, `result.json` and `lock.json`.
     pub(super) fn read(tree: &Tree, job: &Job, report: &mut Report) -> Self {
         if !job.whole {
-            return Self { name: source_name::of_folder(tree), ..Self::default() };
+            return Self { name: tree.folder_name(), ..Self::default() };
         }
         if !["config.json", "result.json", "lock.json"].iter().any(|f| is_file(tree, &join(&job.path, f))) {
             report.warn(Warning::read_differently(
@@ -85,9 +84,9 @@ impl JobFiles {
             text("name").or_else(|| text("import_path")) == Some(agent) && text("model_name") == model
         };
         let locked = self.lock.as_ref().and_then(|l| l.get("trials")).map_or(&[][..], Node::list);
-        let of_run = locked.iter().filter_map(|trial| trial.get("agent")).filter(is_own).count() as u32;
-        if of_run > 0 {
-            return Some(of_run);
+        let locked_count = locked.iter().filter_map(|trial| trial.get("agent")).filter(is_own).count() as u32;
+        if locked_count > 0 {
+            return Some(locked_count);
         }
         let total = total(self.result.as_ref()?)?;
         let agents = self.agents();
@@ -109,7 +108,7 @@ fn total(result: &Node) -> Option<u32> {
 /// planned for all agents. Each trial is named by its task. `None` = tasks are missing that nothing names.
 pub(super) fn planned_by_tasks(
     tree: &Tree,
-    at: &str,
+    folder: &str,
     kind: Kind,
     job: &Job,
     is_own: impl Fn(&Head) -> bool,
@@ -119,8 +118,8 @@ pub(super) fn planned_by_tasks(
     // Harbor writes what is not its default, which is one.
     let attempts = config.get("n_attempts").map_or(Some(1), value::count).map(u64::from)?;
     let agents = config.get("agents").map_or(&[][..], Node::list);
-    let own = agents.iter().map(Head::of_agent).filter(is_own).count() as u64;
-    let begun: BTreeSet<(String, Option<String>)> = trial_folders(tree, at, kind, job)
+    let own = agents.iter().map(Head::from_agent).filter(is_own).count() as u64;
+    let begun: BTreeSet<(String, Option<String>)> = trial_folders(tree, folder, kind, job)
         .iter()
         .filter(|trial| holds_trial(&tree.list(trial)))
         .map(|trial| {
@@ -140,9 +139,10 @@ pub(super) fn planned_by_tasks(
         begun
     } else {
         let short: BTreeSet<&str> = begun.iter().map(|(task, _)| folder_name(task)).collect();
-        let more = named_tasks(&config).into_iter().filter(|task| !short.contains(folder_name(task)));
-        let more: Vec<_> = more.map(|task| (task, None)).collect();
-        Some(begun.into_iter().chain(more).collect()).filter(is_whole)?
+        let unnamed_tasks =
+            named_tasks(&config).into_iter().filter(|task| !short.contains(folder_name(task)));
+        let unnamed_tasks: Vec<_> = unnamed_tasks.map(|task| (task, None)).collect();
+        Some(begun.into_iter().chain(unnamed_tasks).collect()).filter(is_whole)?
     };
     let times = usize::try_from(attempts.checked_mul(own)?).ok()?;
     Some(tasks.into_iter().flat_map(|(task, _)| std::iter::repeat_n(task, times)).collect())
@@ -153,10 +153,10 @@ fn named_tasks(config: &Node) -> BTreeSet<String> {
     fn items<'a>(node: &'a Node, key: &str) -> &'a [Node] {
         node.get(key).map_or(&[][..], Node::list)
     }
-    let of_sets = items(config, "datasets").iter().flat_map(|set| items(set, "task_names"));
-    let named = of_sets.filter_map(Node::word).filter(|name| !name.contains(['*', '?', '[']));
-    let alone = items(config, "tasks").iter().map(|task| Head::of_task(task).task);
-    named.map(str::to_owned).chain(alone.filter(|task| !task.is_empty())).collect()
+    let set_names = items(config, "datasets").iter().flat_map(|set| items(set, "task_names"));
+    let named = set_names.filter_map(Node::word).filter(|name| !name.contains(['*', '?', '[']));
+    let task_names = items(config, "tasks").iter().map(|task| Head::from_task(task).task);
+    named.map(str::to_owned).chain(task_names.filter(|task| !task.is_empty())).collect()
 }
 
 /// The version of Harbor that a job's lock names, without holding what else is in it.
@@ -184,17 +184,17 @@ pub(super) fn id(tree: &Tree, job: &Job) -> Option<String> {
 }
 
 /// Jobs of a run without copies of one: of several the first that has ended, else the first.
-pub(super) fn once_each(of_run: &BTreeSet<usize>, jobs: &[JobFiles]) -> Vec<usize> {
-    let mut at: HashMap<&str, usize> = HashMap::new();
-    let mut counted: Vec<usize> = Vec::with_capacity(of_run.len());
-    for index in of_run {
+pub(super) fn without_copies(run_jobs: &BTreeSet<usize>, jobs: &[JobFiles]) -> Vec<usize> {
+    let mut place_by_id: HashMap<&str, usize> = HashMap::new();
+    let mut counted: Vec<usize> = Vec::with_capacity(run_jobs.len());
+    for index in run_jobs {
         let Some((job, id)) = jobs.get(*index).and_then(|job| Some((job, job.id()?))) else {
             counted.push(*index);
             continue;
         };
-        match at.get(id).and_then(|at| counted.get_mut(*at)) {
+        match place_by_id.get(id).and_then(|place| counted.get_mut(*place)) {
             None => {
-                at.insert(id, counted.len());
+                place_by_id.insert(id, counted.len());
                 counted.push(*index);
             }
             Some(other) if job.has_ended() && !jobs.get(*other).is_some_and(JobFiles::has_ended) => {
@@ -210,5 +210,5 @@ pub(super) fn once_each(of_run: &BTreeSet<usize>, jobs: &[JobFiles]) -> Vec<usiz
 pub(super) fn locked(tree: &Tree, job: &Job) -> Vec<Head> {
     let lock = tree.read_json::<Node>(&join(&job.path, "lock.json"), RESULT_CAP).ok();
     let trials = lock.as_ref().and_then(|lock| lock.get("trials")).map_or(&[][..], Node::list);
-    trials.iter().map(Head::of_config).filter(|head| !head.task.is_empty()).collect()
+    trials.iter().map(Head::from_config).filter(|head| !head.task.is_empty()).collect()
 }

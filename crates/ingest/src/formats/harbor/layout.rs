@@ -36,21 +36,21 @@ pub(super) struct Job {
 }
 
 /// Says what a place is, or in words what was found of it and how close that is (0 to 100).
-pub(super) fn kind(tree: &Tree, at: &str) -> Result<Kind, (String, u8)> {
-    let entries = tree.list(at);
-    if has_folder(&entries, "harbor_jobs") && !jobs_of_task(tree, at).is_empty() {
+pub(super) fn kind(tree: &Tree, folder: &str) -> Result<Kind, (String, u8)> {
+    let entries = tree.list(folder);
+    if has_folder(&entries, "harbor_jobs") && !jobs_of_task(tree, folder).is_empty() {
         return Ok(Kind::Task);
     }
     let has_files = has_file(&entries, "config.json") || has_file(&entries, "result.json");
-    if has_files && is_trial(tree, at, &entries) {
+    if has_files && is_trial(tree, folder, &entries) {
         return Ok(Kind::Trial);
     }
-    if is_job(tree, at, &entries) {
+    if is_job(tree, folder, &entries) {
         return Ok(Kind::Job);
     }
-    let task_with_jobs = |e: &Entry| is_folder(tree, &join(&join(at, &e.name), "harbor_jobs"));
+    let task_with_jobs = |e: &Entry| is_folder(tree, &join(&join(folder, &e.name), "harbor_jobs"));
     let folders = || entries.iter().filter(|e| e.is_folder());
-    if folders().any(|e| task_with_jobs(e) && !jobs_of_task(tree, &join(at, &e.name)).is_empty()) {
+    if folders().any(|e| task_with_jobs(e) && !jobs_of_task(tree, &join(folder, &e.name)).is_empty()) {
         return Ok(Kind::Tasks);
     }
     let found = ["config.json", "result.json", "lock.json", "task.toml", "harbor_jobs", "steps"];
@@ -68,7 +68,7 @@ pub(super) fn kind(tree: &Tree, at: &str) -> Result<Kind, (String, u8)> {
 }
 
 /// The jobs of a place.
-pub(super) fn jobs(tree: &Tree, at: &str, kind: Kind) -> Vec<Job> {
+pub(super) fn jobs(tree: &Tree, folder: &str, kind: Kind) -> Vec<Job> {
     let plain = |path: &str, whole| Job {
         path: path.to_owned(),
         bucket: None,
@@ -77,17 +77,17 @@ pub(super) fn jobs(tree: &Tree, at: &str, kind: Kind) -> Vec<Job> {
         single_steps: OnceLock::new(),
     };
     match kind {
-        Kind::Job => vec![plain(at, true)],
-        Kind::Trial => vec![plain(parent(at), false)],
-        Kind::Task => jobs_of_task(tree, at),
-        Kind::Tasks => tasks(tree, at).iter().flat_map(|task| jobs_of_task(tree, task)).collect(),
+        Kind::Job => vec![plain(folder, true)],
+        Kind::Trial => vec![plain(parent(folder), false)],
+        Kind::Task => jobs_of_task(tree, folder),
+        Kind::Tasks => tasks(tree, folder).iter().flat_map(|task| jobs_of_task(tree, task)).collect(),
     }
 }
 
 /// The task folders of a [`Kind::Tasks`] place: those with a `task.toml` or with jobs.
-pub(super) fn tasks(tree: &Tree, at: &str) -> Vec<String> {
-    folders(tree, at)
-        .map(|e| join(at, &e.name))
+pub(super) fn tasks(tree: &Tree, folder: &str) -> Vec<String> {
+    folders(tree, folder)
+        .map(|e| join(folder, &e.name))
         .filter(|task| is_file(tree, &join(task, "task.toml")) || is_folder(tree, &join(task, "harbor_jobs")))
         .collect()
 }
@@ -115,9 +115,9 @@ pub(super) fn jobs_of_task(tree: &Tree, task: &str) -> Vec<Job> {
 }
 
 /// The folders of a job that may be trials.
-pub(super) fn trial_folders(tree: &Tree, at: &str, kind: Kind, job: &Job) -> Vec<String> {
+pub(super) fn trial_folders(tree: &Tree, folder: &str, kind: Kind, job: &Job) -> Vec<String> {
     if kind == Kind::Trial {
-        return vec![at.to_owned()];
+        return vec![folder.to_owned()];
     }
     folders(tree, &job.path).map(|e| join(&job.path, &e.name)).collect()
 }
@@ -134,14 +134,15 @@ pub(super) fn stem(trial: &str) -> &str {
     name.rsplit_once("__").map_or(name, |(stem, _)| stem)
 }
 
-fn is_trial(tree: &Tree, at: &str, entries: &[Entry]) -> bool {
-    let config = tree.read_json::<Node>(&join(at, "config.json"), CONFIG_CAP).ok();
+fn is_trial(tree: &Tree, folder: &str, entries: &[Entry]) -> bool {
+    let config = tree.read_json::<Node>(&join(folder, "config.json"), CONFIG_CAP).ok();
     if let Some(config) = &config {
         if config.get("trial_name").is_some() {
             return true;
         }
-        let more = ["agent", "trials_dir", "job_id", "verifier"].iter().any(|k| config.get(k).is_some());
-        if matches!(config.get("task"), Some(Node::Map(_))) && more {
+        let has_trial_key =
+            ["agent", "trials_dir", "job_id", "verifier"].iter().any(|k| config.get(k).is_some());
+        if matches!(config.get("task"), Some(Node::Map(_))) && has_trial_key {
             return true;
         }
         if config.map().iter().any(|(k, _)| JOB_KEYS.contains(&k.as_str())) {
@@ -149,13 +150,13 @@ fn is_trial(tree: &Tree, at: &str, entries: &[Entry]) -> bool {
         }
     }
     if has_file(entries, "result.json")
-        && let Ok(result) = tree.read_json::<Node>(&join(at, "result.json"), RESULT_CAP)
+        && let Ok(result) = tree.read_json::<Node>(&join(folder, "result.json"), RESULT_CAP)
     {
         return result.get("trial_name").is_some() || result.get("task_name").is_some();
     }
     // Neither can be read: what lies beside them tells.
-    let has = |name| has_folder(entries, name);
-    has("steps") || (has("agent") && has("verifier"))
+    let has_subfolder = |name| has_folder(entries, name);
+    has_subfolder("steps") || (has_subfolder("agent") && has_subfolder("verifier"))
 }
 
 const JOB_KEYS: [&str; 8] = [
@@ -169,10 +170,10 @@ const JOB_KEYS: [&str; 8] = [
     "tasks",
 ];
 
-fn is_job(tree: &Tree, at: &str, entries: &[Entry]) -> bool {
+fn is_job(tree: &Tree, folder: &str, entries: &[Entry]) -> bool {
     let read = |name: &str| {
         has_file(entries, name)
-            .then(|| tree.read_json::<Node>(&join(at, name), RESULT_CAP).ok())
+            .then(|| tree.read_json::<Node>(&join(folder, name), RESULT_CAP).ok())
             .flatten()
             .unwrap_or(Node::Null)
     };
@@ -190,7 +191,7 @@ fn is_job(tree: &Tree, at: &str, entries: &[Entry]) -> bool {
     }
     // A job whose own files are damaged or gone, or a folder of trials that were run one by one.
     entries.iter().filter(|e| e.is_folder() && !e.name.starts_with('.')).any(|e| {
-        let child = join(at, &e.name);
+        let child = join(folder, &e.name);
         let files =
             is_file(tree, &join(&child, "config.json")) || is_file(tree, &join(&child, "result.json"));
         files && is_trial(tree, &child, &tree.list(&child))
@@ -198,8 +199,8 @@ fn is_job(tree: &Tree, at: &str, entries: &[Entry]) -> bool {
 }
 
 /// Folders in a folder, but hidden ones (`.sources` of a regraded job).
-pub(super) fn folders(tree: &Tree, at: &str) -> impl Iterator<Item = Entry> {
-    tree.list(at).into_iter().filter(|e| e.is_folder() && !e.name.starts_with('.'))
+pub(super) fn folders(tree: &Tree, folder: &str) -> impl Iterator<Item = Entry> {
+    tree.list(folder).into_iter().filter(|e| e.is_folder() && !e.name.starts_with('.'))
 }
 
 pub(super) fn is_file(tree: &Tree, path: &str) -> bool {

@@ -15,14 +15,14 @@ pub(super) fn is_off(config: &Node) -> bool {
 }
 
 /// Whether an end without a verdict counts all the same: it came from outside.
-pub(super) fn counts(reason: EndReason) -> bool {
+pub(super) fn is_from_outside(reason: EndReason) -> bool {
     reason.default_ending() == Ending::Censored
 }
 
 /// Makes of a step without a verdict one that was stopped. A reward that somebody left there is a verdict.
-pub(super) fn settle(graded_step: &mut GradedStep) {
+pub(super) fn mark_stopped(graded_step: &mut GradedStep) {
     let attempt = &mut graded_step.attempt;
-    if attempt.verdict != Verdict::Error || attempt.end_reason.is_some_and(counts) {
+    if attempt.verdict != Verdict::Error || attempt.end_reason.is_some_and(is_from_outside) {
         return;
     }
     attempt.verdict = Verdict::Unfinished;

@@ -56,25 +56,28 @@ struct SpentPerStep<T> {
 }
 
 impl<T: PartialOrd + std::ops::Sub<Output = T> + Copy> SpentPerStep<T> {
-    /// `numbers` has what each step says, `is_told` whether it has a trajectory. One without says its own.
-    fn new(numbers: &[Option<T>], is_told: &[bool]) -> Self {
-        let mut each = numbers.to_vec();
+    /// `numbers` has what each step says, `has_trajectory` whether it has a trajectory. One without says its own.
+    fn new(numbers: &[Option<T>], has_trajectory: &[bool]) -> Self {
+        let mut step_values = numbers.to_vec();
         let (mut last, mut is_behind_gap, mut has_gap) = (None, false, false);
-        let first = is_told.iter().position(|is_told| *is_told).unwrap_or(numbers.len());
-        for ((own, number), is_told) in each.iter_mut().zip(numbers).zip(is_told).skip(first) {
+        let first = has_trajectory.iter().position(|has_trajectory| *has_trajectory).unwrap_or(numbers.len());
+        for ((own, number), has_trajectory) in
+            step_values.iter_mut().zip(numbers).zip(has_trajectory).skip(first)
+        {
             if number.is_none() {
                 is_behind_gap = true;
-            } else if *is_told {
-                *own = if is_behind_gap { None } else { less(*number, last) };
+            } else if *has_trajectory {
+                *own = if is_behind_gap { None } else { difference(*number, last) };
                 has_gap |= is_behind_gap;
                 (last, is_behind_gap) = (*number, false);
             }
         }
-        let is_of_session = |(number, is_told): (&Option<T>, &bool)| *is_told || number.is_none();
+        let is_of_session =
+            |(number, has_trajectory): (&Option<T>, &bool)| *has_trajectory || number.is_none();
         let is_whole = first == 0
-            && is_told.last().is_some_and(|is_told| *is_told)
-            && numbers.iter().zip(is_told).all(is_of_session);
-        Self { each, all: numbers.last().copied().flatten().filter(|_| is_whole), has_gap }
+            && has_trajectory.last().is_some_and(|has_trajectory| *has_trajectory)
+            && numbers.iter().zip(has_trajectory).all(is_of_session);
+        Self { each: step_values, all: numbers.last().copied().flatten().filter(|_| is_whole), has_gap }
     }
 
     /// Whether no step says it.
@@ -86,7 +89,7 @@ impl<T: PartialOrd + std::ops::Sub<Output = T> + Copy> SpentPerStep<T> {
 /// Makes what was counted since the start of a session into what each step has spent, and gives what all of them have, where
 /// that is more than the sum over them. `steps` are those of a trial whose agent continues with its session, in their order,
 /// with their `sessions`.
-pub(super) fn settle(
+pub(super) fn split_session_counts(
     agent: &str,
     path: &str,
     steps: &mut [&mut Attempt],
@@ -101,18 +104,18 @@ pub(super) fn settle(
         .collect();
     let all_go_on = !pairs.is_empty() && pairs.iter().all(|(.., goes_on)| *goes_on);
     let tokens: Vec<Tokens> = steps.iter().map(|step| step.tokens).collect();
-    let of_told: Vec<Tokens> = prompted.iter().map(|i| tokens[*i]).collect();
-    let is_total = agent != SUBTRACTS && all_go_on && never_falls(&of_told);
+    let prompted_tokens: Vec<Tokens> = prompted.iter().map(|i| tokens[*i]).collect();
+    let is_total = agent != SUBTRACTS && all_go_on && never_falls(&prompted_tokens);
     // From the last: each is compared with what the one before says, not with what is left of it.
     for (before, step, _) in pairs.into_iter().rev().filter(|(.., goes_on)| *goes_on) {
         let (earlier, later) = steps.split_at_mut(step);
         let (previous, after) = (&*earlier[before], &mut *later[0]);
         // What it has beside a step without a trajectory is of both.
-        let own = |whole, before_it| if before + 1 == step { less(whole, before_it) } else { None };
+        let own = |whole, before_it| if before + 1 == step { difference(whole, before_it) } else { None };
         after.steps = own(after.steps, previous.steps);
         after.tool_calls = own(after.tool_calls, previous.tool_calls);
     }
-    let whole = if is_total { spread(agent, steps, sessions) } else { TrialTotals::default() };
+    let whole = if is_total { split_tokens_and_cost(agent, steps, sessions) } else { TrialTotals::default() };
     if is_total && counted > 1 {
         let message = "The agent continues its session from step to step, and its counts are those of the whole session: each step has the difference to the one before.";
         report.warn(Warning::read_differently(path, "tokens.session_totals", message));
@@ -129,18 +132,19 @@ pub(super) fn settle(
 }
 
 /// Gives each step the tokens and the cost that it has spent of those of its session.
-fn spread(agent: &str, steps: &mut [&mut Attempt], sessions: &[Session]) -> TrialTotals {
-    let is_told: Vec<bool> = sessions.iter().map(|session| !session.messages.is_empty()).collect();
+fn split_tokens_and_cost(agent: &str, steps: &mut [&mut Attempt], sessions: &[Session]) -> TrialTotals {
+    let has_trajectory: Vec<bool> = sessions.iter().map(|session| !session.messages.is_empty()).collect();
     let tokens = |count: fn(&Tokens) -> Option<u64>| {
         let numbers: Vec<Option<u64>> = steps.iter().map(|step| count(&step.tokens)).collect();
-        SpentPerStep::new(&numbers, &is_told)
+        SpentPerStep::new(&numbers, &has_trajectory)
     };
     let (input, cached, output) =
         (tokens(|tokens| tokens.input), tokens(|tokens| tokens.cached), tokens(|tokens| tokens.output));
     let costs: Vec<Option<f64>> = steps.iter().map(|step| step.cost_usd).collect();
-    let is_of_session = |(session, is_told): (&Session, &bool)| !is_told || session.cost_is_estimated;
-    let cost = (agent != COST_OF_EACH_CALL || sessions.iter().zip(&is_told).all(is_of_session))
-        .then(|| SpentPerStep::new(&costs, &is_told));
+    let is_of_session =
+        |(session, has_trajectory): (&Session, &bool)| !has_trajectory || session.cost_is_estimated;
+    let cost = (agent != COST_OF_EACH_CALL || sessions.iter().zip(&has_trajectory).all(is_of_session))
+        .then(|| SpentPerStep::new(&costs, &has_trajectory));
     for (index, step) in steps.iter_mut().enumerate() {
         step.tokens =
             Tokens { input: input.each[index], cached: cached.each[index], output: output.each[index] };
@@ -165,7 +169,10 @@ fn never_falls(steps: &[Tokens]) -> bool {
 }
 
 /// The difference, where both are known and it is one.
-fn less<T: PartialOrd + std::ops::Sub<Output = T> + Copy>(whole: Option<T>, before: Option<T>) -> Option<T> {
+fn difference<T: PartialOrd + std::ops::Sub<Output = T> + Copy>(
+    whole: Option<T>,
+    before: Option<T>,
+) -> Option<T> {
     match (whole, before) {
         (Some(whole), Some(before)) if whole >= before => Some(whole - before),
         _ => whole,

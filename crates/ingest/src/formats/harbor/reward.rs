@@ -40,30 +40,30 @@ impl Decision {
 
 impl Rewards {
     /// Those of a result; `None` where there are none.
-    pub(super) fn of_result(node: &Node) -> Option<Self> {
+    pub(super) fn from_result(node: &Node) -> Option<Self> {
         let rewards = node.map().iter().map(|(name, reward)| (name.clone(), value::reward(reward))).collect();
         Some(Self(rewards)).filter(|rewards| !rewards.0.is_empty())
     }
 
     /// Those of a step's entry in the result; `None` where it has none. What is no map of rewards cannot be read.
-    pub(super) fn of_step(step: &Node) -> Option<Self> {
+    pub(super) fn from_step(step: &Node) -> Option<Self> {
         let result = step.get("verifier_result")?;
         let rewards = match result {
             Node::Map(_) => result.get("rewards")?,
             other => other,
         };
         let is_map = matches!((result, rewards), (Node::Map(_), Node::Map(_)));
-        if is_map { Self::of_result(rewards) } else { Some(Self::unreadable()) }
+        if is_map { Self::from_result(rewards) } else { Some(Self::unreadable()) }
     }
 
     /// Those that the verifier left in files; `None` where it left none. `reward.json` wins over `reward.txt`, as in
     /// Harbor.
-    pub(super) fn of_files(tree: &Tree, folder: &str, report: &mut Report) -> Option<Self> {
+    pub(super) fn from_files(tree: &Tree, folder: &str, report: &mut Report) -> Option<Self> {
         let verifier = join(folder, "verifier");
         let json = join(&verifier, "reward.json");
         if is_file(tree, &json) {
             return match tree.read_json::<Node>(&json, REWARD_CAP) {
-                Ok(node) => Some(Self::of_result(&node).unwrap_or_else(Self::unreadable)),
+                Ok(node) => Some(Self::from_result(&node).unwrap_or_else(Self::unreadable)),
                 Err(error) => {
                     report.unreadable(&json, &error, NO_VERDICT);
                     Some(Self::unreadable())
@@ -163,7 +163,7 @@ mod tests {
             (r#"{"reward": true}"#, Decision::Reward(1.0)),
         ] {
             let node: Node = serde_json::from_str(json).unwrap();
-            assert_eq!(Rewards::of_result(&node).unwrap().decide(), want, "{json}");
+            assert_eq!(Rewards::from_result(&node).unwrap().decide(), want, "{json}");
         }
         for (json, want) in [
             (r#"{"verifier_result": {"rewards": {"reward": 1}}}"#, Some(Decision::Reward(1.0))),
@@ -177,9 +177,9 @@ mod tests {
             (r"{}", None),
         ] {
             let node: Node = serde_json::from_str(json).unwrap();
-            assert_eq!(Rewards::of_step(&node).map(|rewards| rewards.decide()), want, "{json}");
+            assert_eq!(Rewards::from_step(&node).map(|rewards| rewards.decide()), want, "{json}");
         }
-        assert_eq!(Rewards::of_result(&Node::Map(Vec::new())), None);
-        assert_eq!(Rewards::of_result(&Node::Null), None);
+        assert_eq!(Rewards::from_result(&Node::Map(Vec::new())), None);
+        assert_eq!(Rewards::from_result(&Node::Null), None);
     }
 }

@@ -15,7 +15,7 @@ const SECRET: [&str; 8] =
     ["api_key", "apikey", "_token", "secret", "password", "authorization", "credential", "private_key"];
 
 /// Adds a job's configuration, but its list of agents: a run has one of them.
-pub(super) fn of_job(config: &Node, out: &mut Extra) {
+pub(super) fn add_job_settings(config: &Node, out: &mut Extra) {
     for (key, value) in config.map() {
         if key != "agents" {
             flatten(key, value, out);
@@ -24,7 +24,7 @@ pub(super) fn of_job(config: &Node, out: &mut Extra) {
 }
 
 /// Adds what a trial's whole configuration says beyond its job's: agent, environment, verifier, timeouts.
-pub(super) fn of_trial(config: &Node, out: &mut Extra) {
+pub(super) fn add_trial_settings(config: &Node, out: &mut Extra) {
     for (key, value) in config.map() {
         if !NOT_SETTINGS.contains(&key.as_str()) {
             flatten(key, value, out);
@@ -66,7 +66,7 @@ pub(in crate::formats) fn flatten(key: &str, value: &Node, out: &mut Extra) {
 /// is more than the name of a variable.
 pub(in crate::formats) fn plain(key: &str, value: &Node) -> Value {
     let name = key.to_ascii_lowercase();
-    let of_env = name.split('.').any(|part| part == "env" || part.ends_with("_env"));
+    let is_env = name.split('.').any(|part| part == "env" || part.ends_with("_env"));
     let hidden = || Value::String("[hidden]".to_owned());
     match value {
         Node::Null => Value::Null,
@@ -76,7 +76,7 @@ pub(in crate::formats) fn plain(key: &str, value: &Node) -> Value {
         Node::List(list) => list.iter().map(|value| plain(key, value)).collect(),
         Node::Text(text, _) if text.is_empty() || is_template(text) => value.to_value(),
         // Not even a number or a flag: what it means is nobody's business either.
-        _ if of_env => hidden(),
+        _ if is_env => hidden(),
         Node::Text(..) if SECRET.iter().any(|word| name.contains(word)) => hidden(),
         other => other.to_value(),
     }
@@ -96,13 +96,12 @@ mod tests {
     #[test]
     // docs/security.md: An opened folder or zip
     fn settings_are_kept_up_to_a_number_and_a_length_of_their_names() {
-        let leaves: serde_json::Map<String, Value> =
+        let flat_settings: serde_json::Map<String, Value> =
             (0..2 * SETTINGS_CAP).map(|index| (format!("k{index}"), index.into())).collect();
-        let config =
-            serde_json::json!({ "agent": { "x".repeat(100_000): leaves.clone(), "kwargs": leaves, "": 1 } });
+        let config = serde_json::json!({ "agent": { "x".repeat(100_000): flat_settings.clone(), "kwargs": flat_settings, "": 1 } });
         let node: Node = serde_json::from_str(&config.to_string()).unwrap();
         let mut out = Extra::new();
-        of_trial(&node, &mut out);
+        add_trial_settings(&node, &mut out);
         assert_eq!(out.len(), SETTINGS_CAP);
         assert!(out.keys().all(|key| key.len() <= KEY_CAP));
     }
@@ -116,7 +115,7 @@ mod tests {
         )
         .unwrap();
         let mut out = Extra::new();
-        of_trial(&node, &mut out);
+        add_trial_settings(&node, &mut out);
         assert_eq!(
             serde_json::to_value(&out).unwrap(),
             serde_json::json!({
@@ -127,10 +126,10 @@ mod tests {
             })
         );
         // What is kept whole, under a name that nobody knows, is looked into.
-        let inside: Node =
+        let nested: Node =
             serde_json::from_str(r#"{"a": [{"env": {"X": "pw"}, "api_key": "pw", "n": 1}]}"#).unwrap();
         assert_eq!(
-            plain("unknown", &inside),
+            plain("unknown", &nested),
             serde_json::json!({"a": [{"env": {"X": "[hidden]"}, "api_key": "[hidden]", "n": 1}]})
         );
     }
@@ -143,7 +142,7 @@ mod tests {
         )
         .unwrap();
         let mut out = Extra::new();
-        of_trial(&node, &mut out);
+        add_trial_settings(&node, &mut out);
         let out = serde_json::to_string(&out).unwrap();
         assert_eq!(
             out,

@@ -13,6 +13,7 @@ use crate::readers::value::{self, UnusableValues};
 use files::{Entry, Tree, join};
 
 use super::accounting::Agent;
+use super::continued;
 use super::exception::{Phases, RecordedException};
 use super::layout::is_file;
 use super::limits::CONTINUATIONS;
@@ -82,10 +83,10 @@ pub(super) fn read(
     let mut attempt = Attempt::new(1, Verdict::Error);
     let raised = RecordedException::read(node);
     let phases = Phases { node, first: context.first };
-    let by_result = node.and_then(Rewards::of_step);
+    let by_result = node.and_then(Rewards::from_step);
     // Without an entry in the result the verifier's own file is the only witness.
     let rewards =
-        by_result.or_else(|| if node.is_none() { Rewards::of_files(tree, folder, report) } else { None });
+        by_result.or_else(|| if node.is_none() { Rewards::from_files(tree, folder, report) } else { None });
     if let Some(rewards) = &rewards {
         rewards.warn(folder, report);
         attempt.extra.extend(rewards.shown().map(|all| ("rewards".to_owned(), all)));
@@ -97,9 +98,9 @@ pub(super) fn read(
     usage(node, &mut attempt, &mut unusable);
     let test_sources = step_tests::read(tree, folder, &mut attempt, &mut unusable, report);
     let trajectory_facts = trajectory(tree, folder, &mut attempt, &mut unusable, report);
-    context.agent.drop_what_nobody_counted(&mut attempt);
-    attempt.artifacts = artifacts(tree, folder);
-    unusable.settle(&mut attempt);
+    context.agent.drop_uncounted(&mut attempt);
+    attempt.artifacts = artifacts(tree, folder, &trajectory_facts.continuations);
+    unusable.take_from_attempt(&mut attempt);
     unusable.warn(folder, report);
 
     let (mut bare, mut unrecognized) = (false, false);
@@ -112,14 +113,14 @@ pub(super) fn read(
             // An agent that ran out of time was still graded: the exception says why it failed.
             let cause = raised.as_ref().and_then(|r| r.explains_failed(phases));
             attempt.end_reason = Some(EndReason::TestsFailed);
-            unrecognized = end_with(&mut attempt, cause);
+            unrecognized = set_end(&mut attempt, cause);
             // Counts that are there and cannot be are unknown, and not none.
             let nothing_ran = attempt.total.map_or(!test_sources.counted, |total| total == 0);
             bare = cause.is_none() && attempt.tests.is_empty() && nothing_ran;
         }
     } else if let Some(raised) = raised.as_ref().or(context.exception) {
         attempt.end_reason = Some(EndReason::NoVerdict);
-        unrecognized = end_with(&mut attempt, raised.ended(phases));
+        unrecognized = set_end(&mut attempt, raised.ended(phases));
         if attempt.end_reason == Some(EndReason::Cancelled) {
             attempt.verdict = Verdict::Unfinished;
         }
@@ -137,13 +138,13 @@ pub(super) fn read(
     let trial_exception =
         context.exception.filter(|_| attempt.reward.is_none() && attempt.verdict != Verdict::Passed);
     attempt.exception = raised.as_ref().or(trial_exception).map(RecordedException::recorded);
-    let TrajectoryFacts { first_message, session, cache_exceeds_input, mentions } = trajectory_facts;
+    let TrajectoryFacts { first_message, session, cache_exceeds_input, mentions, .. } = trajectory_facts;
     let cases = test_sources.cases;
     GradedStep { attempt, cases, bare, unrecognized, first_message, session, cache_exceeds_input, mentions }
 }
 
 /// Takes over why the attempt ended, where an exception says it, and says whether its cause is not recognized.
-fn end_with(attempt: &mut Attempt, cause: Option<Attribution>) -> bool {
+fn set_end(attempt: &mut Attempt, cause: Option<Attribution>) -> bool {
     let Some(cause) = cause else { return false };
     attempt.end_reason = Some(cause.reason);
     let row = cause.cell.map(Cell::name);
@@ -157,9 +158,9 @@ fn times(node: Option<&Node>, attempt: &mut Attempt, unusable: &mut UnusableValu
             let value = node.and_then(|n| n.at(&[part, key]));
             unusable.time(&format!("{part}.{key}"), value)
         };
-        let (begin, end) = (time("started_at"), time("finished_at"));
-        let seconds = unusable.span(part, begin.as_deref(), end.as_deref());
-        (begin, end, seconds)
+        let (start, end) = (time("started_at"), time("finished_at"));
+        let seconds = unusable.span(part, start.as_deref(), end.as_deref());
+        (start, end, seconds)
     };
     let (agent, tests) = (phase("agent_execution"), phase("verifier"));
     (attempt.timing.agent_seconds, attempt.timing.test_seconds) = (agent.2, tests.2);
@@ -211,6 +212,8 @@ struct TrajectoryFacts {
     cache_exceeds_input: bool,
     /// What its tool calls name of the verifier's places.
     mentions: Option<StepMentions>,
+    /// The files that continue it and were read, whatever their names are.
+    continuations: HashSet<String>,
 }
 
 /// Counts steps and tool calls over a trajectory and its continuations, and fills in tokens where only it knows them.
@@ -223,13 +226,14 @@ fn trajectory(
 ) -> TrajectoryFacts {
     let mut trajectory_facts = TrajectoryFacts::default();
     let agent = join(folder, "agent");
-    let mut path = join(&agent, "trajectory.json");
-    if !is_file(tree, &path) {
+    let first = join(&agent, "trajectory.json");
+    if !is_file(tree, &first) {
         return trajectory_facts;
     }
+    let mut path = first.clone();
     let (mut calls, mut steps) = (0, 0);
     let mut last_totals = None;
-    let mut of_steps = Tokens::default();
+    let mut step_tokens = Tokens::default();
     let mut read = HashSet::from([path.clone()]);
     for part in 0..CONTINUATIONS {
         let mut facts: TrajectorySummary = match tree.read_json(&path, TRAJECTORY_CAP) {
@@ -240,6 +244,7 @@ fn trajectory(
                 if part == 0 {
                     return trajectory_facts;
                 }
+                read.remove(&path);
                 // What is not read may name what the rest does not.
                 trajectory_facts.mentions =
                     trajectory_facts.mentions.filter(|mentions| !mentions.is_silent());
@@ -251,7 +256,7 @@ fn trajectory(
         calls += facts.tool_calls();
         steps += facts.agent_steps();
         last_totals = facts.totals(unusable).or(last_totals);
-        of_steps = of_steps.plus(facts.tokens_of_steps());
+        step_tokens = step_tokens.plus(facts.tokens_of_steps());
         trajectory_facts.cache_exceeds_input |= facts.cache_exceeds_input();
         trajectory_facts.session.messages.extend(facts.messages());
         trajectory_facts.session.cost_is_estimated = facts.cost_is_estimated();
@@ -274,12 +279,14 @@ fn trajectory(
             None => break,
         }
     }
+    read.remove(&first);
+    trajectory_facts.continuations = read;
     attempt.tool_calls = Some(calls);
     attempt.steps = Some(steps);
     let all_zero = attempt.tokens.plus(ZERO) == ZERO;
     if all_zero && steps > 0 || attempt.tokens.is_unknown() {
         let (tokens, cost) = last_totals.unwrap_or_default();
-        let found = if tokens.is_unknown() { of_steps } else { tokens };
+        let found = if tokens.is_unknown() { step_tokens } else { tokens };
         if !found.is_unknown() {
             attempt.tokens = found;
         }
@@ -288,8 +295,9 @@ fn trajectory(
     trajectory_facts
 }
 
-/// What lies in a step's folder: transcripts, the tests' output, the agent's logs, the collected files.
-pub(super) fn artifacts(tree: &Tree, folder: &str) -> Vec<Artifact> {
+/// What lies in a step's folder: transcripts, the tests' output, the agent's logs, the collected files. `continuations` were
+/// read with the step's trajectory.
+pub(super) fn artifacts(tree: &Tree, folder: &str, continuations: &HashSet<String>) -> Vec<Artifact> {
     let mut out = Vec::new();
     let agent = join(folder, "agent");
     let mut logs = Vec::new();
@@ -302,10 +310,10 @@ pub(super) fn artifacts(tree: &Tree, folder: &str) -> Vec<Artifact> {
     };
     let (mut transcripts, logs): (Vec<String>, Vec<String>) =
         logs.into_iter().partition(|p| is_trajectory(p));
-    // Continuations are read with the file that they continue.
-    if transcripts.iter().any(|p| p.ends_with("/trajectory.json")) {
-        transcripts.retain(|p| !p.contains("/trajectory.cont-"));
-    }
+    // Continuations are shown with the file that they continue.
+    transcripts.retain(|path| !continuations.contains(path));
+    let shown_elsewhere = continued::continuations(tree, &transcripts);
+    transcripts.retain(|path| !shown_elsewhere.contains(path));
     transcripts.sort_by_key(|p| (!p.ends_with("/trajectory.json"), p.clone()));
     out.extend(transcripts.into_iter().map(|p| Artifact::new(ArtifactKind::Transcript, p)));
 

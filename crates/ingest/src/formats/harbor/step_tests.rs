@@ -1,6 +1,6 @@
 //! The tests of a graded step: CASE lines, a CTRF report, or the output of pytest.
 
-use model::{Attempt, Counting, TestResult, Warning};
+use model::{Attempt, Counting, STATED_FAILING, TestResult, Warning};
 
 use crate::format_trait::Report;
 use crate::readers::json::Node;
@@ -83,6 +83,7 @@ pub(in crate::formats) fn take_cases(
         Some(summary) => {
             (attempt.passed, attempt.total) = (Some(summary.passed), Some(summary.total));
             if summary.passed.saturating_add(summary.failed) != summary.total {
+                attempt.extra.insert(STATED_FAILING.to_owned(), summary.failed.into());
                 warn(Warning::read_differently(
                     path,
                     "cases.sum_mismatch",
@@ -159,9 +160,9 @@ fn numbered(mut tests: Vec<TestResult>) -> Vec<TestResult> {
 fn output(tree: &Tree, path: &str, report: &mut Report) -> Option<String> {
     let read = tree.read_range(path, 0, OUTPUT_CAP).and_then(|(mut bytes, total)| {
         if total > OUTPUT_CAP {
-            let from = total.saturating_sub(OUTPUT_TAIL).max(OUTPUT_CAP);
+            let offset = total.saturating_sub(OUTPUT_TAIL).max(OUTPUT_CAP);
             bytes.push(b'\n');
-            bytes.extend(tree.read_range(path, from, OUTPUT_TAIL)?.0);
+            bytes.extend(tree.read_range(path, offset, OUTPUT_TAIL)?.0);
             report.warn(Warning::read_differently(
                 path,
                 "file.cut",

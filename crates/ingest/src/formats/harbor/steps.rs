@@ -44,8 +44,9 @@ impl Steps {
         let multi = trials.iter().any(|t| t.is_multi_step(tree));
         let begun = trials.iter().any(|t| t.has_begun(tree));
         if !multi {
-            let of_job = |trial: &Trial| jobs.get(trial.job).is_some_and(|job| has_single_steps(tree, job));
-            let is_single = begun || trials.iter().any(|trial| trial.damaged && of_job(trial));
+            let has_single_step_job =
+                |trial: &Trial| jobs.get(trial.job).is_some_and(|job| has_single_steps(tree, job));
+            let is_single = begun || trials.iter().any(|trial| trial.damaged && has_single_step_job(trial));
             return Self { count: is_single.then_some(1), begun, ..Self::default() };
         }
         let names = trials.iter().map(|t| t.seen_steps(tree)).max_by_key(Vec::len).unwrap_or_default();
@@ -60,7 +61,7 @@ impl Steps {
     }
 
     /// The names of a trial's steps and how many were planned for it.
-    pub(super) fn for_trial(&self, task: Option<&Task>, trial: &Trial, report: &mut Report) -> StepPlan {
+    pub(super) fn trial_plan(&self, task: Option<&Task>, trial: &Trial, report: &mut Report) -> StepPlan {
         let mut names = self.names.clone();
         let mut count = self.count;
         // What it ran itself, where the task was changed between trials or since.
@@ -80,7 +81,7 @@ impl Steps {
     }
 
     /// Says in the episodes of a task where the number of steps is from, and that it is unknown.
-    pub(super) fn settle<'a>(
+    pub(super) fn note_in_episodes<'a>(
         &self,
         path: &str,
         episodes: impl Iterator<Item = &'a mut Episode>,
@@ -124,12 +125,12 @@ pub(super) fn has_single_steps(tree: &Tree, job: &Job) -> bool {
         // What is wrong with the files of another trial is said where that is read.
         let tree = tree.fork();
         let trials = folders(&tree, &job.path).map(|trial| join(&job.path, &trial.name));
-        let mut answers = trials
+        let mut answered = trials
             .filter(|trial| holds_trial(&tree.list(trial)))
             .take(TRIALS)
             .filter_map(|trial| is_single_step(&tree, &trial))
             .peekable();
-        job.whole && answers.peek().is_some() && answers.all(|is_single| is_single)
+        job.whole && answered.peek().is_some() && answered.all(|is_single| is_single)
     })
 }
 

@@ -42,15 +42,15 @@ pub(super) fn find(tree: &Tree, job: &Job, head: &Head) -> Option<String> {
     let path = head.task_path.as_deref().unwrap_or(&head.task).replace('\\', "/");
     let parts: Vec<&str> = path.split('/').filter(|p| !matches!(*p, "" | "." | "..")).collect();
     let name = parts.last().copied().unwrap_or(&head.task);
-    let mut above = vec![job.path.as_str()];
-    while let Some(last) = above.last().filter(|p| !p.is_empty()) {
-        above.push(parent(last));
+    let mut folders_above = vec![job.path.as_str()];
+    while let Some(last) = folders_above.last().filter(|p| !p.is_empty()) {
+        folders_above.push(parent(last));
     }
     // The longest end of the path that is there, nearest first: a bare name may be another task of that name.
     (0..parts.len().saturating_sub(1))
-        .flat_map(|from| above.iter().map(move |folder| (folder, from)))
+        .flat_map(|from| folders_above.iter().map(move |folder| (folder, from)))
         .map(|(folder, from)| join(folder, &parts[from..].join("/")))
-        .chain(above.iter().flat_map(|folder| {
+        .chain(folders_above.iter().flat_map(|folder| {
             ["tasks", "task", "datasets", "dataset", ""].map(|sub| {
                 let folder = if sub.is_empty() { (*folder).to_owned() } else { join(folder, sub) };
                 join(&folder, name)

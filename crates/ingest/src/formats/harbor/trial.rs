@@ -60,11 +60,11 @@ impl Trial {
         job_config: Option<&Node>,
         report: &mut Report,
     ) -> Self {
-        let has = |name: &str| entries.iter().any(|e| e.name == name && !e.is_folder());
+        let has_file = |name: &str| entries.iter().any(|e| e.name == name && !e.is_folder());
         let file = join(path, "result.json");
         let mut damaged = false;
         let mut result = None;
-        if has("result.json") {
+        if has_file("result.json") {
             match tree.read_json::<Node>(&file, RESULT_CAP) {
                 Ok(node @ Node::Map(_)) => result = Some(node),
                 Ok(_) => {
@@ -85,7 +85,7 @@ impl Trial {
             ));
         }
         let (mut in_job, mut verifier_off, mut graded_source) = (None, false, None);
-        if has("config.json") {
+        if has_file("config.json") {
             let consequence = "Agent, model and task are told from the other files.";
             let config = report.read_object(tree, &join(path, "config.json"), CONFIG_CAP, consequence);
             if let Some(config) = config {
@@ -107,7 +107,7 @@ impl Trial {
         }
         let graded_source = graded_source.or_else(|| head::graded_source(tree, path, in_result?));
         let identity = match &graded_source {
-            Some(source) => Some(identity::of_result(source)),
+            Some(source) => Some(identity::from_result_id(source)),
             None => in_job.or_else(|| result.as_ref().and_then(own_id)),
         };
         Self {
@@ -132,7 +132,7 @@ impl Trial {
     }
 
     /// Leaves out a result beside which too many others are in memory.
-    pub(super) fn without_result(&mut self, report: &mut Report) {
+    pub(super) fn drop_result(&mut self, report: &mut Report) {
         (self.result, self.damaged) = (None, true);
         let message = format!(
             "The results of the trials of this task are too large to be in memory together. {FROM_FOLDERS}"
@@ -218,14 +218,14 @@ impl Trial {
 
     /// Whether it ended with a step that passed, before the last of `planned`: another reward was below the least that the
     /// task asks for.
-    pub(super) fn stopped_short(&self, planned: Option<u32>) -> bool {
+    pub(super) fn has_stopped_early(&self, planned: Option<u32>) -> bool {
         let passed = self.rewards_of_last().and_then(|rewards| rewards.decide().passed()) == Some(true);
         let steps = self.step_results().map_or(0, <[Node]>::len);
         passed && planned.is_some_and(|planned| steps < planned as usize)
     }
 
     fn rewards_of_last(&self) -> Option<Rewards> {
-        Rewards::of_result(self.step_results()?.last()?.at(&["verifier_result", "rewards"])?)
+        Rewards::from_result(self.step_results()?.last()?.at(&["verifier_result", "rewards"])?)
     }
 
     /// The names of all steps that anything of the trial shows to have begun: its result, else its log and folders.
@@ -260,13 +260,13 @@ pub(super) fn is_begun(result: &Node) -> bool {
 fn own_id(result: &Node) -> Option<String> {
     let id = result.get("id")?.word()?;
     let began = result.get("started_at").and_then(Node::word).unwrap_or_default();
-    Some(identity::of_id(&["harbor", id, &identity::in_utc(began)]))
+    Some(identity::from_id(&["harbor", id, &identity::utc_text(began)]))
 }
 
 /// The name of a trial in its job, which is there before it ends.
 fn name_in_job(config: &Node) -> Option<String> {
     let text = |key| config.get(key).and_then(Node::word);
-    Some(identity::of_id(&["harbor", text("job_id")?, text("trial_name")?]))
+    Some(identity::from_id(&["harbor", text("job_id")?, text("trial_name")?]))
 }
 
 const FROM_FOLDERS: &str = "The trial is read from its folders as far as they go. A step of which they hold no reward has no verdict that can be read.";

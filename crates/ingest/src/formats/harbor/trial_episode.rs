@@ -1,5 +1,7 @@
 //! The episode of a trial: its steps one by one, and how it ended.
 
+use std::collections::HashSet;
+
 use model::{Artifact, ArtifactKind, Attempt, EndReason, Episode, Request, Turn, Verdict, Warning};
 
 use crate::attribution::{Attribution, Cell};
@@ -9,7 +11,6 @@ use crate::readers::json::Node;
 use crate::readers::kept_tests::KeptTests;
 use crate::readers::text::first_title;
 use crate::readers::value::{self, UnusableValues};
-use crate::source_name;
 use files::{Tree, file_name, join};
 
 use super::accounting::Agent;
@@ -69,9 +70,9 @@ impl Trial {
         episode.title = task.and_then(|t| t.title.clone());
         episode.planned_turns = plan.count;
         self.facts(tree, task, &mut episode);
-        self.relate(&mut episode);
+        self.add_grading_ids(&mut episode);
         let mut unusable = UnusableValues::default();
-        unusable.settle_times(&mut episode.timing);
+        unusable.take_from_timing(&mut episode.timing);
         unusable.warn(&join(&self.path, "result.json"), report);
         let raised = RecordedException::read(self.result.as_ref());
         let (mut bare_turns, mut unrecognized_turns) = (Vec::new(), Vec::new());
@@ -86,9 +87,9 @@ impl Trial {
         let cause = raised
             .as_ref()
             .and_then(|r| end_attribution(r, &steps, last_started, plan))
-            .filter(|cause| !self.verifier_off || no_verifier::counts(cause.reason));
+            .filter(|cause| !self.verifier_off || no_verifier::is_from_outside(cause.reason));
         let mut reason = cause.map(|cause| cause.reason);
-        if raised.is_none() && self.stopped_short(plan.count) {
+        if raised.is_none() && self.has_stopped_early(plan.count) {
             reason = Some(EndReason::NoVerdict);
         }
         if self.result.is_none() {
@@ -127,7 +128,7 @@ impl Trial {
                 let mut graded_step =
                     step::read(tree, &started.folder, started.node.as_ref(), context, report);
                 if self.verifier_off {
-                    no_verifier::settle(&mut graded_step);
+                    no_verifier::mark_stopped(&mut graded_step);
                 }
                 has_more_tests |= kept.keep(&mut graded_step.attempt);
                 if let Some(pointer) = started.traceback.clone() {
@@ -183,18 +184,18 @@ impl Trial {
             episode.turns.iter_mut().flat_map(|turn| &mut turn.attempts).collect();
         let mut whole = TrialTotals::default();
         if self.head.resumes {
-            whole = resumed::settle(agent.name(), &self.path, &mut attempts, &sessions, report);
+            whole = resumed::split_session_counts(agent.name(), &self.path, &mut attempts, &sessions, report);
         }
         let is_proven = proofs.contains(&true);
         for (attempt, cache_exceeds_input) in attempts.into_iter().zip(proofs) {
-            agent.settle(attempt, cache_exceeds_input);
+            agent.normalize_tokens(attempt, cache_exceeds_input);
         }
         episode.cost_usd = whole.cost_usd;
         if let Some(tokens) = whole.tokens {
             // Its input has the meaning that those of its steps have.
             let mut all = Attempt::new(1, Verdict::Passed);
             all.tokens = tokens;
-            agent.settle(&mut all, is_proven);
+            agent.normalize_tokens(&mut all, is_proven);
             (episode.tokens, episode.cached_input) = (Some(all.tokens), all.cached_input);
         }
         agent.warn(&self.path, &episode, report);
@@ -231,7 +232,7 @@ impl Trial {
     /// The name of its folder; where that is the source itself, as the source is called.
     fn name_of_folder(&self, tree: &Tree) -> String {
         let name = Some(file_name(&self.path)).filter(|name| !name.is_empty());
-        name.map_or_else(|| source_name::of_folder(tree), str::to_owned)
+        name.map_or_else(|| tree.folder_name(), str::to_owned)
     }
 
     /// A step of which nothing is left that can be read.
@@ -291,12 +292,12 @@ impl Trial {
 
     /// A killed trial whose finished steps are known: what lies in its own `agent/` folder is of the next one.
     fn add_step_in_flight(&self, tree: &Tree, plan: &StepPlan, steps: &mut Vec<DeclaredStep>) {
-        let left = ["agent", "verifier"].iter().any(|d| !tree.list(&join(&self.path, d)).is_empty());
+        let has_files = ["agent", "verifier"].iter().any(|d| !tree.list(&join(&self.path, d)).is_empty());
         let last_is_graded = steps.last().and_then(|s| s.started.as_ref()).is_none_or(|b| {
             let verifier = join(&b.folder, "verifier");
             ["reward.txt", "reward.json"].iter().any(|f| is_file(tree, &join(&verifier, f)))
         });
-        if left && last_is_graded && plan.count.is_none_or(|n| steps.len() < n as usize) {
+        if has_files && last_is_graded && plan.count.is_none_or(|n| steps.len() < n as usize) {
             steps.push(DeclaredStep {
                 name: plan.names.get(steps.len()).cloned(),
                 started: Some(StartedStep { folder: self.path.clone(), node: None, traceback: None }),
@@ -305,7 +306,7 @@ impl Trial {
     }
 
     /// What tells gradings of one trial: the trial that it grades again, and its own result's id, by which others name it.
-    fn relate(&self, episode: &mut Episode) {
+    fn add_grading_ids(&self, episode: &mut Episode) {
         for name in [store::OTHER_IDENTITY, store::SOURCE_TRIAL] {
             episode.extra.remove(name);
         }
@@ -313,7 +314,7 @@ impl Trial {
             episode.extra.insert(store::SOURCE_TRIAL.to_owned(), source.as_str().into());
         }
         if let Some(id) = self.text("id") {
-            episode.extra.insert(store::OTHER_IDENTITY.to_owned(), identity::of_result(id).into());
+            episode.extra.insert(store::OTHER_IDENTITY.to_owned(), identity::from_result_id(id).into());
         }
     }
 
@@ -332,7 +333,7 @@ impl Trial {
         if self.is_multi_step(tree) {
             // Left behind after a failed set-up: no step's files, but not to be lost.
             if self.started().is_empty() {
-                episode.artifacts.extend(step::artifacts(tree, &self.path));
+                episode.artifacts.extend(step::artifacts(tree, &self.path, &HashSet::new()));
             }
         }
         if self.damaged {

@@ -33,13 +33,13 @@ pub(super) fn read(tree: &Tree, name: &str, agent: &Agent, report: &mut Report) 
 }
 
 fn read_up_to(room: usize, (tree, name): (&Tree, &str), agent: &Agent, report: &mut Report) -> Vec<Episode> {
-    let mut sessions = Sessions::with_room(room);
+    let mut sessions = Sessions::new(room);
     let mut counts = SessionCounts::default();
     for path in &agent.incremental {
-        of_lines(tree, path, name, (&mut sessions, &mut counts), report);
+        read_lines(tree, path, name, (&mut sessions, &mut counts), report);
     }
     for path in &agent.finals {
-        of_finals(tree, path, name, (&mut sessions, &mut counts), report);
+        read_finals(tree, path, name, (&mut sessions, &mut counts), report);
     }
     let list = &sessions.list;
     // A record that breaks off behind its conversation has no scenario: the transcript's is read then.
@@ -52,20 +52,20 @@ fn read_up_to(room: usize, (tree, name): (&Tree, &str), agent: &Agent, report: &
     let records = list.len();
     let mut transcribed = TranscriptsByIdentity::new();
     for path in &agent.conversations {
-        of_transcript(tree, path, (&mut sessions, &by_id, &recorded, &mut transcribed), report);
+        read_transcript(tree, path, (&mut sessions, &by_id, &recorded, &mut transcribed), report);
     }
     let transcripts = sessions.left_out.transcripts;
     // Transcripts are sessions where nothing else is there; else they belong to records.
-    let of_transcripts = if records == 0 { transcripts } else { 0 };
-    let left_out = sessions.left_out.count().saturating_add(of_transcripts);
+    let transcript_sessions = if records == 0 { transcripts } else { 0 };
+    let left_out = sessions.left_out.count().saturating_add(transcript_sessions);
     if left_out > 0 || transcripts > 0 {
         let files = [&agent.incremental, &agent.finals, &agent.conversations];
         let place = files.into_iter().flatten().next().map_or("", String::as_str);
-        let unopened = transcripts - of_transcripts;
+        let unopened = transcripts - transcript_sessions;
         let message = format!(
             "{name} has more sessions than are kept in memory. {left_out} sessions and {unopened} transcripts of others are left out, those that stand last in its files. Means are over the sessions that are kept."
         );
-        report.warn(Warning::skipped(place, "locobench.too_many", message).of_run(name));
+        report.warn(Warning::skipped(place, "locobench.too_many", message).with_run(name));
     }
     if left_out > 0 {
         report.not_kept.episodes.insert(name.to_owned(), left_out);
@@ -73,7 +73,7 @@ fn read_up_to(room: usize, (tree, name): (&Tree, &str), agent: &Agent, report: &
     numbered(sessions.list, records, report, agent)
 }
 
-fn of_lines(
+fn read_lines(
     tree: &Tree,
     path: &str,
     agent: &str,
@@ -82,7 +82,7 @@ fn of_lines(
 ) {
     counts.next_file();
     report.files_read += 1;
-    let read = lines::each(tree, path, |line| {
+    let read = lines::for_each_line(tree, path, |line| {
         let number = line.number + 1;
         let Some(bytes) = line.bytes else {
             let message = format!("Line {number} is longer than 64 MiB. It is left out.");
@@ -92,14 +92,14 @@ fn of_lines(
         let pieces = lines::pieces(&bytes);
         let joined = pieces.len() > 1;
         for (index, piece) in pieces.iter().enumerate() {
-            let record = record::of_bytes(piece);
-            let of_agent = record.node.get("agent_name").and_then(Node::word);
-            if of_agent.is_some_and(|name| name != agent) {
+            let record = record::parse_record(piece);
+            let record_agent = record.node.get("agent_name").and_then(Node::word);
+            if record_agent.is_some_and(|name| name != agent) {
                 continue;
             }
             report.warn_all(record_warning(path, number, &record, joined && index + 1 < pieces.len()));
             let place = Place { path: path.to_owned(), pointer: format!("/{}@{}", line.number, line.offset) };
-            if let Some(session) = of_agent.and_then(|_| read_session(&record.node, &place)) {
+            if let Some(session) = record_agent.and_then(|_| read_session(&record.node, &place)) {
                 sessions.push_new(session, counts);
             }
         }
@@ -139,7 +139,7 @@ fn record_warning(path: &str, number: usize, record: &Record, followed: bool) ->
     }
 }
 
-fn of_finals(
+fn read_finals(
     tree: &Tree,
     path: &str,
     agent: &str,
@@ -150,19 +150,19 @@ fn of_finals(
     report.files_read += 1;
     let room = sessions.room;
     let before = std::mem::take(&mut sessions.left_out);
-    let new_sessions = || Sessions { left_out: before.clone(), ..Sessions::with_room(room) };
+    let new_sessions = || Sessions { left_out: before.clone(), ..Sessions::new(room) };
     // Its transcripts are read one by one: each is found without those before it.
     let offsets = || finals::offsets(tree, path, agent).ok();
     let found = RefCell::new((new_sessions(), counts, offsets()));
     let agent_key = agent.replace('~', "~0").replace('/', "~1");
     let mut restart = || {
-        let (found, counts, at) = &mut *found.borrow_mut();
-        (*found, *at) = (new_sessions(), offsets());
+        let (found, counts, record_offsets) = &mut *found.borrow_mut();
+        (*found, *record_offsets) = (new_sessions(), offsets());
         counts.current_file.clear();
     };
     let read = record::each_final(tree, path, agent, &mut restart, &mut |number, record| {
-        let (found, counts, at) = &mut *found.borrow_mut();
-        let offset = at.as_mut().and_then(finals::Offsets::next_offset);
+        let (found, counts, record_offsets) = &mut *found.borrow_mut();
+        let offset = record_offsets.as_mut().and_then(finals::Offsets::next_offset);
         let offset = offset.map(|offset| format!("@{offset}")).unwrap_or_default();
         let pointer = format!("/detailed_results/{agent_key}/{number}{offset}");
         let place = Place { path: path.to_owned(), pointer };
@@ -182,7 +182,7 @@ fn of_finals(
 /// The transcripts of sessions without a record, by scenario, id and end. One of which all three are the same is a copy.
 type TranscriptsByIdentity = HashMap<(String, String, String), String>;
 
-fn of_transcript(
+fn read_transcript(
     tree: &Tree,
     path: &str,
     (sessions, by_id, recorded, transcribed): (
@@ -198,21 +198,21 @@ fn of_transcript(
         return;
     }
     report.files_read += 1;
-    let record = record::of_transcript(tree, path, recorded);
+    let record = record::read_transcript(tree, path, recorded);
     let info = record.node.get("evaluation_info");
     let word = |key: &str| info.and_then(|info| info.get(key)).and_then(Node::word);
-    let at = word("session_id").and_then(|id| by_id.get(id)).copied();
+    let index = word("session_id").and_then(|id| by_id.get(id)).copied();
     let Sessions { list, room, .. } = sessions;
-    let of_record = at.and_then(|at| list.get_mut(at));
+    let recorded_session = index.and_then(|index| list.get_mut(index));
     if let Some(error) = &record.broken {
-        let consequence = if of_record.is_some() {
+        let consequence = if recorded_session.is_some() {
             "The session is read from its record; how its phases went is unknown."
         } else {
             "What came before is read."
         };
         report.unreadable(path, error, consequence);
     }
-    match (of_record, record.node.get("session_data")) {
+    match (recorded_session, record.node.get("session_data")) {
         (Some(session), Some(data)) if session.has_conversation => {
             let before = session.bytes();
             session.add(data);
@@ -290,17 +290,18 @@ fn numbered(
         episode.key = if *nth == 1 { name } else { format!("{name}#{nth}") };
         let ended = episode.timing.finished_at.as_deref().unwrap_or_default();
         // A line that stands twice in a file is shown twice: it is the same for other sources only once.
-        episode.identity = (!id.is_empty() && *nth == 1).then(|| identity::of_id(&["locobench", &id, ended]));
-        unusable.settle_times(&mut episode.timing);
+        episode.identity =
+            (!id.is_empty() && *nth == 1).then(|| identity::from_id(&["locobench", &id, ended]));
+        unusable.take_from_timing(&mut episode.timing);
         report.warn_all(unusable.warning(place).map(|mut warning| {
             warning.message = format!("Session {}: {}", episode.key, warning.message);
             warning
         }));
         episodes.push(episode);
     }
-    let mut more: Vec<(&String, &u32)> = repeats.iter().filter(|(_, count)| **count > 1).collect();
-    more.sort();
-    for (scenario, count) in more {
+    let mut repeated_ids: Vec<(&String, &u32)> = repeats.iter().filter(|(_, count)| **count > 1).collect();
+    repeated_ids.sort();
+    for (scenario, count) in repeated_ids {
         let message = format!(
             "{scenario} was played {count} times. All are shown; the one that ended last counts in means."
         );
@@ -454,7 +455,7 @@ mod tests {
 
     #[test]
     // docs/security.md: An opened folder or zip
-    fn of_very_many_phases_the_first_are_told_apart_and_a_record_is_found_by_where_it_begins() {
+    fn very_many_phases_are_cut_and_a_record_is_found_by_its_offset() {
         const PHASES: usize = 3_000;
         let all = || 0..PHASES;
         let phases: Vec<_> = all()

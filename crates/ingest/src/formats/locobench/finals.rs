@@ -40,7 +40,7 @@ impl<R: BufRead> Offsets<R> {
                 return None;
             }
             let found = buffer.iter().position(|byte| self.scan.take(*byte, &self.agent));
-            let used = found.map_or(buffer.len(), |at| at + 1);
+            let used = found.map_or(buffer.len(), |index| index + 1);
             self.reader.consume(used);
             if found.is_some() {
                 return Some(self.scan.position - 1);
@@ -107,14 +107,14 @@ impl Scan {
     fn take(&mut self, byte: u8, agent: &str) -> bool {
         self.position += 1;
         if self.text != Text::Outside {
-            self.inside(byte, agent);
+            self.take_inside(byte, agent);
             return false;
         }
         if byte.is_ascii_whitespace() {
             return false;
         }
         let is_value = !matches!(byte, b']' | b'}' | b',' | b':');
-        let begins = is_value && std::mem::take(&mut self.is_record_next);
+        let is_record_start = is_value && std::mem::take(&mut self.is_record_next);
         match byte {
             b'"' if std::mem::take(&mut self.is_key_next) => self.text = Text::Key(Vec::new()),
             b'"' => self.text = Text::Any,
@@ -127,11 +127,11 @@ impl Scan {
             }
             _ => {}
         }
-        begins
+        is_record_start
     }
 
     /// Takes a byte of a text.
-    fn inside(&mut self, byte: u8, agent: &str) {
+    fn take_inside(&mut self, byte: u8, agent: &str) {
         let is_end = byte == b'"' && !self.is_escaped;
         self.is_escaped = byte == b'\\' && !self.is_escaped;
         if is_end {
@@ -281,7 +281,7 @@ mod tests {
         fn no_bytes_are_too_strange(bytes in prop::collection::vec(prop::sample::select(b"{}[]\",:\\ a\xff".to_vec()), 0..200)) {
             let found = all(&bytes, "a");
             prop_assert!(found.windows(2).all(|pair| pair[0] < pair[1]));
-            prop_assert!(found.iter().all(|at| *at < bytes.len() as u64));
+            prop_assert!(found.iter().all(|index| *index < bytes.len() as u64));
         }
     }
 
@@ -328,17 +328,17 @@ mod tests {
         assert_eq!(texts(&before), ["go on", "second of 30"]);
         // What stands before the record and behind it is not looked at: the file may be of any size.
         let bytes = std::fs::read(&path).unwrap();
-        let begin = offset.parse::<usize>().unwrap();
-        let length = value_at(&tree, &tree_name(&path), begin as u64, u64::MAX).unwrap().len();
+        let start = offset.parse::<usize>().unwrap();
+        let length = value_at(&tree, &tree_name(&path), start as u64, u64::MAX).unwrap().len();
         let mut other = vec![b'"'; bytes.len()];
-        other[begin..begin + length].copy_from_slice(&bytes[begin..begin + length]);
+        other[start..start + length].copy_from_slice(&bytes[start..start + length]);
         std::fs::write(&path, &other).unwrap();
         assert_eq!(texts(&artifact), ["go on", "second of 30"]);
         assert!(transcript::read(&tree, &before).is_err(), "nor could the whole file be read any more");
         // NaN is read as in the whole file.
-        let with_nan = String::from_utf8(bytes[begin..begin + length].to_vec()).unwrap();
+        let with_nan = String::from_utf8(bytes[start..start + length].to_vec()).unwrap();
         let with_nan = with_nan.replacen("\"tool_usage_log\": []", "\"tool_usage_log\": NaN", 1);
-        std::fs::write(&path, format!("{}{with_nan}, and more", " ".repeat(begin))).unwrap();
+        std::fs::write(&path, format!("{}{with_nan}, and more", " ".repeat(start))).unwrap();
         assert_eq!(texts(&artifact), ["go on", "second of 30"]);
         std::fs::write(&path, "{}").unwrap();
         assert!(transcript::read(&tree, &artifact).is_err());

@@ -46,7 +46,7 @@ pub(super) struct Sessions {
 
 impl Sessions {
     /// None yet, and room for so many bytes.
-    pub(super) fn with_room(room: usize) -> Self {
+    pub(super) fn new(room: usize) -> Self {
         Self { list: Vec::new(), room, left_out: OmittedSessions::default() }
     }
 

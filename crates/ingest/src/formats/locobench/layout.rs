@@ -99,7 +99,7 @@ fn outline(tree: &Tree, path: &str) -> Option<Outline> {
     let (bytes, _) = tree.read_range(path, 0, HEAD).ok()?;
     // A line of its own is a document of its own: what follows it is none of it.
     let first = if path.ends_with(".jsonl") { bytes.split(|b| *b == b'\n').next()? } else { &bytes };
-    Outline::of_beginning(first)
+    Outline::from_beginning(first)
 }
 
 /// Whether a file's name is one that the program gives to results.
@@ -109,10 +109,12 @@ fn is_named_so(name: &str) -> bool {
 }
 
 /// The folders of a place that may hold files.
-fn folders(tree: &Tree, at: &str) -> Vec<String> {
-    let inner =
-        tree.list(at).into_iter().filter(|entry| entry.is_folder() && FOLDERS.contains(&entry.name.as_str()));
-    std::iter::once(at.to_owned()).chain(inner.map(|entry| join(at, &entry.name))).collect()
+fn folders(tree: &Tree, folder: &str) -> Vec<String> {
+    let inner = tree
+        .list(folder)
+        .into_iter()
+        .filter(|entry| entry.is_folder() && FOLDERS.contains(&entry.name.as_str()));
+    std::iter::once(folder.to_owned()).chain(inner.map(|entry| join(folder, &entry.name))).collect()
 }
 
 fn names(tree: &Tree, folder: &str, is_folder: bool) -> Vec<String> {
@@ -128,9 +130,9 @@ fn json_files(tree: &Tree, folder: &str) -> Vec<String> {
 }
 
 /// Whether the program wrote here: told from names, and the head of one file.
-pub(super) fn sniff(tree: &Tree, at: &str) -> Sniff {
+pub(super) fn sniff(tree: &Tree, place_folder: &str) -> Sniff {
     let mut looked_at = Vec::new();
-    for folder in folders(tree, at) {
+    for folder in folders(tree, place_folder) {
         let files = json_files(tree, &folder);
         let conversations =
             names(tree, &folder, true).into_iter().filter(|name| name.starts_with(CONVERSATIONS));
@@ -142,15 +144,15 @@ pub(super) fn sniff(tree: &Tree, at: &str) -> Sniff {
                     .find_map(|inner| json_files(tree, &inner).first().map(|name| join(&inner, name)))
             });
         // Files under other names are looked at in the folder itself only: one, or this would cost every folder of every tree.
-        let candidate =
-            candidate.or_else(|| files.first().filter(|_| folder == at).map(|name| join(&folder, name)));
+        let candidate = candidate
+            .or_else(|| files.first().filter(|_| folder == place_folder).map(|name| join(&folder, name)));
         if let Some(path) = candidate {
             let results = [Kind::Incremental, Kind::Final, Kind::Conversation];
             if outline(tree, &path).and_then(|o| kind(&path, &o)).is_some_and(|kind| results.contains(&kind))
             {
                 return Sniff::Recognized;
             }
-            if is_named_so(files::file_name(&path)) || folder != at {
+            if is_named_so(files::file_name(&path)) || folder != place_folder {
                 looked_at.push(path);
             }
         }
@@ -162,10 +164,10 @@ pub(super) fn sniff(tree: &Tree, at: &str) -> Sniff {
 }
 
 /// The agents of a place with their files, by name.
-pub(super) fn agents(tree: &Tree, at: &str, report: &mut Report) -> BTreeMap<String, Agent> {
+pub(super) fn agents(tree: &Tree, place_folder: &str, report: &mut Report) -> BTreeMap<String, Agent> {
     let mut agents = Agents::default();
     let mut checkpoints: Vec<(String, Vec<String>)> = Vec::new();
-    for folder in folders(tree, at) {
+    for folder in folders(tree, place_folder) {
         for name in json_files(tree, &folder) {
             let path = join(&folder, &name);
             let Some(outline) = outline(tree, &path) else { continue };
@@ -235,7 +237,7 @@ pub(super) fn agents(tree: &Tree, at: &str, report: &mut Report) -> BTreeMap<Str
     }
     if agents.has_more {
         let message = format!("There are more than {AGENTS} agents here. Further ones are left out.");
-        report.warn(Warning::skipped(at, "locobench.too_many", message));
+        report.warn(Warning::skipped(place_folder, "locobench.too_many", message));
     }
     agents.known
 }

@@ -24,19 +24,23 @@ pub(super) struct Line {
 }
 
 /// Calls `take` with every line that is not blank, until it says that it has enough.
-pub(super) fn each(tree: &Tree, path: &str, mut take: impl FnMut(Line) -> bool) -> Result<(), ReadError> {
+pub(super) fn for_each_line(
+    tree: &Tree,
+    path: &str,
+    mut take: impl FnMut(Line) -> bool,
+) -> Result<(), ReadError> {
     let mut reader = BufReader::with_capacity(256 << 10, tree.open_file(path)?);
     let mut next = 0;
     for number in 0.. {
         let mut bytes = Vec::new();
-        let got = reader.by_ref().take(LINE_CAP).read_until(b'\n', &mut bytes)?;
-        if got == 0 {
+        let read_count = reader.by_ref().take(LINE_CAP).read_until(b'\n', &mut bytes)?;
+        if read_count == 0 {
             break;
         }
         let offset = next;
-        next += got as u64;
+        next += read_count as u64;
         let mut is_whole = true;
-        if got as u64 == LINE_CAP && bytes.last() != Some(&b'\n') {
+        if read_count as u64 == LINE_CAP && bytes.last() != Some(&b'\n') {
             is_whole = false;
             next += reader.skip_until(b'\n')? as u64;
         }
@@ -62,7 +66,7 @@ pub(super) fn at(tree: &Tree, path: &str, offset: u64) -> Result<Vec<u8>, ReadEr
 /// The agents whose records a file holds, told from how each line begins; `most` of them and one more, where there are more.
 pub(super) fn agents(tree: &Tree, path: &str, most: usize) -> Result<BTreeSet<String>, ReadError> {
     let mut names = BTreeSet::new();
-    each(tree, path, |line| {
+    for_each_line(tree, path, |line| {
         for piece in line.bytes.as_deref().map(pieces).unwrap_or_default() {
             names.extend(agent(piece));
         }
@@ -73,8 +77,8 @@ pub(super) fn agents(tree: &Tree, path: &str, most: usize) -> Result<BTreeSet<St
 
 /// The name of the agent that a record begins with.
 fn agent(piece: &[u8]) -> Option<String> {
-    let at = piece.windows(12).take(64).position(|window| window == b"\"agent_name\"")?;
-    let rest = piece[at + 12..].trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+    let key_position = piece.windows(12).take(64).position(|window| window == b"\"agent_name\"")?;
+    let rest = piece[key_position + 12..].trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
     let mut json = serde_json::Deserializer::from_slice(rest).into_iter::<String>();
     json.next()?.ok().filter(|name| !name.trim().is_empty() && name.len() <= NAME_CAP)
 }
@@ -83,22 +87,22 @@ fn agent(piece: &[u8]) -> Option<String> {
 /// object within it may begin as a record does.
 pub(super) fn pieces(line: &[u8]) -> Vec<&[u8]> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    let mut begins: Vec<usize> = Vec::new();
-    let mut from = 1;
-    while let Some(at) = find(&line[from.min(line.len())..], BEGIN) {
-        begins.push(from + at);
-        from += at + BEGIN.len();
+    let mut record_starts: Vec<usize> = Vec::new();
+    let mut offset = 1;
+    while let Some(position) = find(&line[offset.min(line.len())..], BEGIN) {
+        record_starts.push(offset + position);
+        offset += position + BEGIN.len();
     }
-    if !begins.is_empty() && serde_json::from_slice::<IgnoredAny>(line).is_ok() {
+    if !record_starts.is_empty() && serde_json::from_slice::<IgnoredAny>(line).is_ok() {
         return vec![line];
     }
     let mut pieces = Vec::new();
     let mut start = 0;
-    for begin in begins {
-        if !line[start..begin].trim_ascii().is_empty() {
-            pieces.push(&line[start..begin]);
+    for beginning in record_starts {
+        if !line[start..beginning].trim_ascii().is_empty() {
+            pieces.push(&line[start..beginning]);
         }
-        start = begin;
+        start = beginning;
     }
     pieces.push(&line[start..]);
     pieces
@@ -106,12 +110,12 @@ pub(super) fn pieces(line: &[u8]) -> Vec<&[u8]> {
 
 /// Where `pattern` first stands. It begins with a rare byte, which is looked for first.
 fn find(bytes: &[u8], pattern: &[u8]) -> Option<usize> {
-    let mut from = 0;
-    while let Some(at) = bytes[from..].iter().position(|b| *b == pattern[0]) {
-        if bytes[from + at..].starts_with(pattern) {
-            return Some(from + at);
+    let mut offset = 0;
+    while let Some(index) = bytes[offset..].iter().position(|b| *b == pattern[0]) {
+        if bytes[offset + index..].starts_with(pattern) {
+            return Some(offset + index);
         }
-        from += at + 1;
+        offset += index + 1;
     }
     None
 }

@@ -39,9 +39,9 @@ pub(super) struct Record {
 }
 
 /// Reads a record out of (a piece of) a line.
-pub(super) fn of_bytes(bytes: &[u8]) -> Record {
+pub(super) fn parse_record(bytes: &[u8]) -> Record {
     let parse = |bytes: &[u8]| {
-        let mut fields = Fields::of_record();
+        let mut fields = Fields::new();
         let mut json = serde_json::Deserializer::from_slice(bytes);
         let error = fields.take(&mut json).and_then(|()| json.end()).err();
         (Node::Map(fields.kept), error.map(|error| files::json_error(error, Some(bytes))))
@@ -64,8 +64,8 @@ pub(super) fn of_bytes(bytes: &[u8]) -> Record {
 }
 
 /// Reads a transcript. Of sessions that `known` names, whose records have the conversation, only what the record has not.
-pub(super) fn of_transcript(tree: &Tree, path: &str, known: &HashSet<String>) -> Record {
-    let mut fields = Fields { known: Some(known), ..Fields::of_record() };
+pub(super) fn read_transcript(tree: &Tree, path: &str, known: &HashSet<String>) -> Record {
+    let mut fields = Fields { known: Some(known), ..Fields::new() };
     let broken = tree.read_json_into(path, FILE_CAP, &mut fields).err();
     Record { node: Node::Map(fields.kept), broken, not_strict: false }
 }
@@ -73,13 +73,13 @@ pub(super) fn of_transcript(tree: &Tree, path: &str, known: &HashSet<String>) ->
 /// Reads the record that begins at a byte of a file of final results. Nothing before or behind it is read.
 ///
 /// Errors: those of reading.
-pub(super) fn of_final(tree: &Tree, path: &str, offset: u64) -> Result<Node, ReadError> {
-    let mut fields = Fields::of_record();
+pub(super) fn read_final_record(tree: &Tree, path: &str, offset: u64) -> Result<Node, ReadError> {
+    let mut fields = Fields::new();
     let reader = BufReader::with_capacity(256 << 10, tree.open_file_at(path, offset)?.take(FILE_CAP));
     match fields.take(&mut serde_json::Deserializer::from_reader(reader)) {
         Ok(()) => Ok(Node::Map(fields.kept)),
         // It may be no strict JSON.
-        Err(_) => Ok(of_bytes(&finals::value_at(tree, path, offset, LINE_CAP)?).node),
+        Err(_) => Ok(parse_record(&finals::value_at(tree, path, offset, LINE_CAP)?).node),
     }
 }
 
@@ -92,7 +92,7 @@ struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    const fn of_record() -> Self {
+    const fn new() -> Self {
         Self { kept: Vec::new(), known: None, most: MOST }
     }
 
@@ -138,8 +138,8 @@ impl<'de> Visitor<'de> for FieldsVisitor<'_, '_> {
             let bulk = if key == "session_data" { BULK_OF_SESSION } else { BULK };
             let value = access.next_value_seed(NodeSeed { free_values: &left, text_cap: TEXT_CAP, bulk })?;
             // Of a name that stands twice the last one counts, as for Python.
-            if let Some(at) = places.get(&key) {
-                fields.kept[*at].1 = value;
+            if let Some(index) = places.get(&key) {
+                fields.kept[*index].1 = value;
             } else {
                 places.insert(key.clone(), fields.kept.len());
                 fields.kept.push((key, value));
@@ -234,9 +234,9 @@ mod tests {
 
     #[test]
     // docs/security.md: An opened folder or zip
-    fn of_a_name_that_stands_twice_the_last_one_counts_among_many() {
-        let many: Vec<String> = (0..200_000).map(|n| format!("\"k{n}\":{n}")).collect();
-        let record = of_bytes(format!("{{\"a\":1,{},\"a\":2}}", many.join(",")).as_bytes());
+    fn the_last_of_two_equal_names_counts_among_many() {
+        let many_fields: Vec<String> = (0..200_000).map(|n| format!("\"k{n}\":{n}")).collect();
+        let record = parse_record(format!("{{\"a\":1,{},\"a\":2}}", many_fields.join(",")).as_bytes());
         assert!(record.broken.is_none(), "{:?}", record.broken);
         assert_eq!(record.node.get("a").and_then(Node::count), Some(2));
         assert_eq!(record.node.map().len(), 200_001);
@@ -244,13 +244,13 @@ mod tests {
 
     /// Each field of a record that breaks off is a field of the whole one, with the same value.
     fn check_cuts(whole: &str, cuts: impl Iterator<Item = usize>) {
-        let fields = of_bytes(whole.as_bytes());
+        let fields = parse_record(whole.as_bytes());
         assert!(fields.broken.is_none(), "{:?}", fields.broken);
         for cut in cuts {
             // A cut-off line may have an end, or zero bytes of the file system behind it.
             for suffix in ["", "\n", "\0\0\0"] {
-                let begin = [&whole.as_bytes()[..cut], suffix.as_bytes()].concat();
-                let record = of_bytes(&begin);
+                let start = [&whole.as_bytes()[..cut], suffix.as_bytes()].concat();
+                let record = parse_record(&start);
                 assert!(record.broken.is_some(), "cut at {cut} of {whole}");
                 for (key, value) in record.node.map() {
                     let is_known = fields.node.map().iter().any(|field| field.0 == *key && field.1 == *value);
@@ -266,7 +266,7 @@ mod tests {
         let whole = r#"{"agent_name": "a-1", "lcba_efficiency": 0.75, "total_phases": 1234, "n": -1e-05, "x": 25E+10, "list": [1, 23, {"m": 45}], "off": false, "on": true, "none": null, "text": "cut at 12", "odd": NaN, "minus": -Infinity, "beyond": 184467440737095516160, "half": "\ud83d 5", "t 1": {"u": 6}, "last": 907}"#;
         check_cuts(whole, 0..whole.len());
         let record_up_to =
-            |end: &str| of_bytes(&whole.as_bytes()[..whole.find(end).unwrap() + end.len()]).node;
+            |end: &str| parse_record(&whole.as_bytes()[..whole.find(end).unwrap() + end.len()]).node;
         assert_eq!(record_up_to("0.7").get("lcba_efficiency"), None);
         // Behind a comma it is whole, and so is what ends by itself.
         let efficiency = record_up_to("0.75, \"total").get("lcba_efficiency").and_then(Node::number);
@@ -293,7 +293,7 @@ mod tests {
         for cut in 1..whole.len() {
             std::fs::write(folder.path().join("t.json"), &whole[..cut]).unwrap();
             let tree = Tree::open(folder.path()).unwrap();
-            let record = of_transcript(&tree, "t.json", &HashSet::new());
+            let record = read_transcript(&tree, "t.json", &HashSet::new());
             assert!(record.broken.is_some(), "cut at {cut}");
             let number = |key: &str| record.node.get(key).and_then(Node::number);
             let phases = Some(1234.0).filter(|_| cut > whole.find(", \"error_rate").unwrap());
@@ -318,11 +318,11 @@ mod tests {
     // docs/security.md: An opened folder or zip
     fn the_texts_of_a_record_are_bounded_together() {
         // As with texts of eight megabytes and the bound of every record, a hundred times smaller.
-        assert_eq!(Fields::of_record().most, MOST);
+        assert_eq!(Fields::new().most, MOST);
         let text = "x".repeat(TEXT_CAP / 100);
-        let many: Vec<String> = (0..40).map(|n| format!("\"k{n}\":\"{text}\"")).collect();
-        let mut fields = Fields { most: MOST / 100, ..Fields::of_record() };
-        let json = format!("{{{}}}", many.join(","));
+        let many_fields: Vec<String> = (0..40).map(|n| format!("\"k{n}\":\"{text}\"")).collect();
+        let mut fields = Fields { most: MOST / 100, ..Fields::new() };
+        let json = format!("{{{}}}", many_fields.join(","));
         let broken = fields.take(&mut serde_json::Deserializer::from_str(&json)).unwrap_err();
         assert!(broken.to_string().contains("MB of texts"), "{broken}");
         // What came before is kept.

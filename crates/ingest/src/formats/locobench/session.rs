@@ -49,8 +49,8 @@ pub(super) struct Place {
 /// Language, category and difficulty out of `<language>_<domain>_<difficulty>_<nnn>_<category>_<difficulty>_<nn>`.
 pub(super) fn scenario_parts(scenario: &str) -> (Option<&str>, Option<&'static str>, Option<&'static str>) {
     let found = CATEGORIES.iter().find_map(|category| {
-        let at = scenario.rfind(&format!("_{category}"))?;
-        let rest = scenario[at + 1 + category.len()..].strip_prefix('_');
+        let index = scenario.rfind(&format!("_{category}"))?;
+        let rest = scenario[index + 1 + category.len()..].strip_prefix('_');
         Some((*category, rest.unwrap_or_default()))
     });
     let Some((category, rest)) = found else { return (None, None, None) };
@@ -73,12 +73,13 @@ fn number(count: usize) -> u32 {
 fn imported(record: &Node, unusable: &mut UnusableValues) -> ImportedFigures {
     let mut found = ImportedFigures::default();
     for result in record.get("metric_results").map_or(&[][..], Node::list) {
-        let at = result
+        let index = result
             .get("metric_name")
             .and_then(Node::text)
             .and_then(|name| LOCOBENCH_METRICS.iter().position(|m| *m == name));
-        if let Some(at) = at {
-            found.metrics[at] = unusable.take(LOCOBENCH_METRICS[at], result.get("score"), value::figure);
+        if let Some(index) = index {
+            found.metrics[index] =
+                unusable.take(LOCOBENCH_METRICS[index], result.get("score"), value::figure);
         }
     }
     let mut score = |key| unusable.take(key, record.get(key), value::figure);
@@ -146,7 +147,7 @@ fn calls<'a>(log: &'a [Node], messages: &'a [Node]) -> Vec<Call<'a>> {
 type Files<'a> = Vec<(&'a str, Option<&'a Node>)>;
 
 /// The files that calls of writing functions named, as the program collects them: whether the call succeeded is not asked.
-fn written(log: &[Node]) -> Files<'_> {
+fn written_files(log: &[Node]) -> Files<'_> {
     let mut files: Files<'_> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for call in log.iter().filter_map(|entry| entry.get("tool_call")) {
@@ -158,7 +159,7 @@ fn written(log: &[Node]) -> Files<'_> {
         let Some(path) = first_text(parameters, &["path", "file_path", "filepath"]) else { continue };
         let content = first(parameters, &["content", "contents"]);
         match places.get(path) {
-            Some(at) => files[*at].1 = content,
+            Some(index) => files[*index].1 = content,
             None => {
                 places.insert(path, files.len());
                 files.push((path, content));
@@ -202,8 +203,8 @@ pub(super) fn read_session(record: &Node, place: &Place) -> Option<SessionEpisod
     let (language, category, difficulty) = scenario_parts(scenario);
     figures.language = language.map(str::to_owned);
     figures.category = category.map(str::to_owned);
-    let of_context = context.and_then(|c| c.get("difficulty")).and_then(Node::word);
-    figures.difficulty = difficulty.or(of_context).map(str::to_owned);
+    let context_difficulty = context.and_then(|c| c.get("difficulty")).and_then(Node::word);
+    figures.difficulty = difficulty.or(context_difficulty).map(str::to_owned);
     figures.status = record.get("session_status").and_then(Node::word).map(str::to_owned);
     figures.max_turns = turn_limit(context, &mut unusable);
     let mut count = |key, node| unusable.take(key, node, value::count);
@@ -217,17 +218,17 @@ pub(super) fn read_session(record: &Node, place: &Place) -> Option<SessionEpisod
     let errors = record.get("error_log").or_else(|| data?.get("error_log"));
     figures.errors = errors.map(|errors| number(errors.list().len()));
     let files = files(record, log);
-    figures.compat = nine(conversation, logged, files.as_ref(), messages, &calls);
+    figures.compat = compat_metrics(conversation, logged, files.as_ref(), messages, &calls);
     figures.corrected = if logged.is_some() { corrected(&calls) } else { CorrectedFigures::default() };
 
     let mut episode = Episode::new("", scenario);
     episode.title =
         context.and_then(|c| c.get("title")).and_then(Node::word).and_then(|t| first_title(t, TITLE_CAP));
     episode.planned_turns = figures.planned_phases;
-    let at = |message: Option<&Node>| time(message.and_then(|m| m.get("timestamp")));
-    episode.timing.started_at = at(messages.first());
+    let message_time = |message: Option<&Node>| time(message.and_then(|m| m.get("timestamp")));
+    episode.timing.started_at = message_time(messages.first());
     let ended = unusable.time("evaluation_timestamp", info.get("evaluation_timestamp"));
-    episode.timing.finished_at = ended.or_else(|| at(messages.last()));
+    episode.timing.finished_at = ended.or_else(|| message_time(messages.last()));
     episode.extra = extra(record, files.as_ref(), errors);
     episode.turns = turns(&phases, messages, log, place);
     let mut session = SessionEpisode {
@@ -255,10 +256,10 @@ fn files<'a>(record: &'a Node, log: &'a [Node]) -> Option<Files<'a>> {
         return Some(files.map().iter().map(|(path, text)| (path.as_str(), Some(text))).collect());
     }
     // A transcript has no list of them: it is made of the log, as the program makes it.
-    record.get("session_data").and_then(|data| data.get("tool_usage_log")).map(|_| written(log))
+    record.get("session_data").and_then(|data| data.get("tool_usage_log")).map(|_| written_files(log))
 }
 
-fn nine(
+fn compat_metrics(
     conversation: Option<&Node>,
     logged: Option<&Node>,
     files: Option<&Files<'_>>,
@@ -329,29 +330,30 @@ fn extra(record: &Node, files: Option<&Files<'_>>, errors: Option<&Node>) -> Ext
 
 /// The phases as turns. A phase that no message belongs to was not reached.
 fn turns(phases: &[Phase], messages: &[Node], log: &[Node], place: &Place) -> Vec<Turn> {
-    let parted = transcript::parted(phases, messages);
+    let ranges = transcript::phase_ranges(phases, messages);
     let mut calls_of: HashMap<Option<&str>, usize> = HashMap::new();
     for entry in log {
         *calls_of.entry(entry.get("phase").and_then(Node::text)).or_default() += 1;
     }
-    let mut turns = Vec::with_capacity(parted.len());
-    for (index, range) in parted.iter().enumerate() {
+    let mut turns = Vec::with_capacity(ranges.len());
+    for (index, range) in ranges.iter().enumerate() {
         let mut turn = Turn::new(number(index + 1));
         if let Some(phase) = phases.get(index) {
             turn.title = first_title(&phase.name, TITLE_CAP);
             let cut = phase.prompt.floor_char_boundary(REQUEST_CAP);
             turn.request = Some(Request::Text(phase.prompt[..cut].to_owned())).filter(|_| cut > 0);
         }
-        let inside = range.clone().map_or(&[][..], |range| &messages[range]);
-        if !inside.is_empty() {
+        let phase_messages = range.clone().map_or(&[][..], |range| &messages[range]);
+        if !phase_messages.is_empty() {
             let mut attempt = Attempt::new(1, Verdict::NotTested);
-            attempt.steps = Some(number(inside.iter().filter(|m| transcript::is_answer(m)).count()));
-            let of_phase = phases.get(index).map(|phase| phase.id.as_str());
-            let calls = of_phase
-                .map_or(log.len(), |of_phase| calls_of.get(&Some(of_phase)).copied().unwrap_or_default());
+            attempt.steps = Some(number(phase_messages.iter().filter(|m| transcript::is_answer(m)).count()));
+            let phase_id = phases.get(index).map(|phase| phase.id.as_str());
+            let calls = phase_id
+                .map_or(log.len(), |phase_id| calls_of.get(&Some(phase_id)).copied().unwrap_or_default());
             attempt.tool_calls = Some(number(calls));
-            let at = |message: Option<&Node>| time(message.and_then(|m| m.get("timestamp")));
-            (attempt.timing.started_at, attempt.timing.finished_at) = (at(inside.first()), at(inside.last()));
+            let message_time = |message: Option<&Node>| time(message.and_then(|m| m.get("timestamp")));
+            (attempt.timing.started_at, attempt.timing.finished_at) =
+                (message_time(phase_messages.first()), message_time(phase_messages.last()));
             attempt.artifacts = vec![Artifact {
                 kind: ArtifactKind::Transcript,
                 path: place.path.clone(),

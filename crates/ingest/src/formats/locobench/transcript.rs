@@ -55,35 +55,35 @@ pub(super) fn is_answer(message: &Node) -> bool {
 
 /// The messages of each phase: one begins where the user's message is its first request, and the first one also has what stands
 /// before. `None` = it was not reached. Without planned phases all is one.
-pub(super) fn parted(phases: &[Phase], messages: &[Node]) -> Vec<Option<Range<usize>>> {
+pub(super) fn phase_ranges(phases: &[Phase], messages: &[Node]) -> Vec<Option<Range<usize>>> {
     if phases.is_empty() {
         return if messages.is_empty() { Vec::new() } else { vec![Some(0..messages.len())] };
     }
     let mut parts: Vec<Option<Range<usize>>> = vec![None; phases.len()];
-    let mut begins: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut positions_by_text: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, phase) in phases.iter().enumerate().filter(|(_, phase)| !phase.prompt.is_empty()) {
-        begins.entry(&phase.prompt).or_default().push(index);
+        positions_by_text.entry(&phase.prompt).or_default().push(index);
     }
-    let (mut current, mut begin) = (None::<usize>, 0);
+    let (mut current, mut start) = (None::<usize>, 0);
     for (index, message) in messages.iter().enumerate() {
         if message.get("role").and_then(Node::text) != Some("user") {
             continue;
         }
         let content = message.get("content").and_then(Node::text).unwrap_or_default();
         let from = current.map_or(0, |current| current + 1);
-        let next = begins
+        let next = positions_by_text
             .get(content)
             .and_then(|indexes| indexes.get(indexes.partition_point(|index| *index < from)).copied());
         if let Some(next) = next {
             if let Some(current) = current {
-                parts[current] = Some(begin..index);
-                begin = index;
+                parts[current] = Some(start..index);
+                start = index;
             }
             current = Some(next);
         }
     }
     if !messages.is_empty() {
-        parts[current.unwrap_or(0)] = Some(begin..messages.len());
+        parts[current.unwrap_or(0)] = Some(start..messages.len());
     }
     parts
 }
@@ -96,8 +96,8 @@ pub(super) fn read(tree: &Tree, artifact: &Artifact) -> Result<Transcript, ReadE
     let phase: usize = phase.parse().map_err(|_| ReadError::Missing)?;
     let node = session(tree, &artifact.path, session_pointer)?.ok_or(ReadError::Missing)?;
     let messages = node.get("conversation_history").map_or(&[][..], Node::list);
-    let parted = parted(&phases(node.get("scenario_context")), messages);
-    let range = parted.get(phase).cloned().flatten().ok_or(ReadError::Missing)?;
+    let ranges = phase_ranges(&phases(node.get("scenario_context")), messages);
+    let range = ranges.get(phase).cloned().flatten().ok_or(ReadError::Missing)?;
     Ok(steps(&messages[range]))
 }
 
@@ -108,7 +108,7 @@ fn session(tree: &Tree, path: &str, pointer: &str) -> Result<Option<Node>, ReadE
         pointer.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~")).collect();
     match keys.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => {
-            let read = record::of_transcript(tree, path, &HashSet::new());
+            let read = record::read_transcript(tree, path, &HashSet::new());
             match read.broken {
                 Some(error) if read.node.get("conversation_history").is_none() => Err(error),
                 _ => Ok(Some(read.node)),
@@ -120,15 +120,15 @@ fn session(tree: &Tree, path: &str, pointer: &str) -> Result<Option<Node>, ReadE
                     lines::at(tree, path, offset.parse::<u64>().map_err(|_| ReadError::Missing)?)?
                 }
                 // Libraries of before know the number only.
-                None => by_number(tree, path, line)?,
+                None => line_by_number(tree, path, line)?,
             };
             // A record that is cut off has no conversation: what is meant is the whole one behind it.
-            Ok(lines::pieces(&bytes).pop().map(|piece| record::of_bytes(piece).node))
+            Ok(lines::pieces(&bytes).pop().map(|piece| record::parse_record(piece).node))
         }
         ["detailed_results", agent, number] => {
             if let Some((_, offset)) = number.split_once('@') {
                 let offset = offset.parse::<u64>().map_err(|_| ReadError::Missing)?;
-                return record::of_final(tree, path, offset).map(Some);
+                return record::read_final_record(tree, path, offset).map(Some);
             }
             // Libraries of before know the number only, and so do those of a file whose bytes could not be told.
             let number = number.parse::<usize>().map_err(|_| ReadError::Missing)?;
@@ -145,9 +145,9 @@ fn session(tree: &Tree, path: &str, pointer: &str) -> Result<Option<Node>, ReadE
 }
 
 /// A line by its number; empty where there is none, or one that is longer than lines are.
-fn by_number(tree: &Tree, path: &str, line: &str) -> Result<Vec<u8>, ReadError> {
+fn line_by_number(tree: &Tree, path: &str, line: &str) -> Result<Vec<u8>, ReadError> {
     let (line, mut found) = (line.parse::<usize>().map_err(|_| ReadError::Missing)?, None);
-    lines::each(tree, path, |read| {
+    lines::for_each_line(tree, path, |read| {
         if read.number == line {
             found = read.bytes;
         }

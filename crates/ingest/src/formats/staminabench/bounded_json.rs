@@ -115,7 +115,7 @@ impl<T: Transcripts> JsonSink for BoundedDocument<T> {
     }
     fn take<'de, D: Deserializer<'de>>(&mut self, json: D) -> Result<(), D::Error> {
         let mut root = Node::Null;
-        let done = Fill { node: &mut root, lean: self, elements: Elements::Values }.deserialize(json);
+        let done = Fill { node: &mut root, document: self, elements: Elements::Values }.deserialize(json);
         self.root = root;
         // Every document that is read here has parts; a lone text or number would say nothing and not be missed.
         if done.is_ok() && !matches!(self.root, Node::Map(_) | Node::List(_)) {
@@ -130,19 +130,20 @@ pub(super) struct Value<'a, T: Transcripts> {
     /// Where it goes.
     pub(super) node: &'a mut Node,
     /// The budget.
-    pub(super) lean: &'a mut BoundedDocument<T>,
+    pub(super) document: &'a mut BoundedDocument<T>,
 }
 
 impl<'de, T: Transcripts> DeserializeSeed<'de> for Value<'_, T> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        Fill { node: self.node, lean: self.lean, elements: Elements::Values }.deserialize(deserializer)
+        Fill { node: self.node, document: self.document, elements: Elements::Values }
+            .deserialize(deserializer)
     }
 }
 
 struct Fill<'a, T: Transcripts> {
     node: &'a mut Node,
-    lean: &'a mut BoundedDocument<T>,
+    document: &'a mut BoundedDocument<T>,
     /// Of the value, where it is a list.
     elements: Elements,
 }
@@ -150,11 +151,11 @@ struct Fill<'a, T: Transcripts> {
 impl<'de, T: Transcripts> DeserializeSeed<'de> for Fill<'_, T> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        if self.lean.values == 0 {
-            self.lean.cut = true;
+        if self.document.values == 0 {
+            self.document.cut = true;
             return IgnoredAny.deserialize_drop(deserializer);
         }
-        self.lean.values -= 1;
+        self.document.values -= 1;
         deserializer.deserialize_any(self)
     }
 }
@@ -196,10 +197,10 @@ impl<'de, T: Transcripts> Visitor<'de> for Fill<'_, T> {
         Ok(())
     }
     fn visit_str<E>(self, v: &str) -> Result<(), E> {
-        let cap = T::TEXT.min(self.lean.texts);
+        let cap = T::TEXT.min(self.document.texts);
         let (kept, cut) = crate::readers::json::cut(v, cap);
-        self.lean.texts -= kept.len();
-        self.lean.cut |= self.lean.texts == 0;
+        self.document.texts -= kept.len();
+        self.document.cut |= self.document.texts == 0;
         *self.node = Node::Text(kept.to_owned(), cut);
         Ok(())
     }
@@ -207,38 +208,41 @@ impl<'de, T: Transcripts> Visitor<'de> for Fill<'_, T> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         *self.node = Node::List(Vec::new());
         let Node::List(list) = self.node else { return Ok(()) };
-        let before = self.lean.pointer.len();
+        let parent_length = self.document.pointer.len();
         let (mut steps, mut has_steps) = (T::Steps::default(), false);
         let mut index = 0usize;
         loop {
-            self.lean.pointer.truncate(before);
-            self.lean.pointer.push('/');
-            self.lean.pointer.push_str(&index.to_string());
+            self.document.pointer.truncate(parent_length);
+            self.document.pointer.push('/');
+            self.document.pointer.push_str(&index.to_string());
             let mut node = Node::Null;
             let is_step = self.elements == Elements::Steps;
-            let values = self.lean.values;
+            let values = self.document.values;
             if is_step {
-                self.lean.values = values.min(STEP_VALUES);
+                self.document.values = values.min(STEP_VALUES);
             }
-            let left = self.lean.values;
-            let texts = self.lean.texts;
-            let more =
-                seq.next_element_seed(Fill { node: &mut node, lean: self.lean, elements: Elements::Values });
-            let used = left - self.lean.values;
-            let more = match more {
-                Ok(more) => more.is_some(),
+            let left = self.document.values;
+            let texts = self.document.texts;
+            let has_more = seq.next_element_seed(Fill {
+                node: &mut node,
+                document: self.document,
+                elements: Elements::Values,
+            });
+            let used = left - self.document.values;
+            let has_more = match has_more {
+                Ok(has_more) => has_more.is_some(),
                 Err(error) => {
                     // What came of a broken element is worth as much as the whole ones.
                     if !is_step && node != Node::Null {
                         list.push(node);
                     }
-                    self.lean.pointer.truncate(before);
+                    self.document.pointer.truncate(parent_length);
                     return Err(error);
                 }
             };
-            if !more {
+            if !has_more {
                 // What the next step would have had is no bound of what follows the list.
-                self.lean.values = values;
+                self.document.values = values;
                 break;
             }
             index += 1;
@@ -246,22 +250,22 @@ impl<'de, T: Transcripts> Visitor<'de> for Fill<'_, T> {
                 T::add(&mut steps, &node);
                 has_steps = true;
                 // A step is looked at and forgotten.
-                self.lean.values = values;
-                self.lean.texts = texts;
+                self.document.values = values;
+                self.document.texts = texts;
             } else {
-                self.lean.values = values - used.min(values);
+                self.document.values = values - used.min(values);
                 list.push(node);
             }
         }
-        self.lean.pointer.truncate(before);
+        self.document.pointer.truncate(parent_length);
         if has_steps {
             // A path may be long, and is kept once for each transcript.
-            match self.lean.paths.checked_sub(self.lean.pointer.len() + SUMS) {
+            match self.document.paths.checked_sub(self.document.pointer.len() + SUMS) {
                 Some(left) => {
-                    self.lean.paths = left;
-                    self.lean.steps.insert(self.lean.pointer.clone(), steps);
+                    self.document.paths = left;
+                    self.document.steps.insert(self.document.pointer.clone(), steps);
                 }
-                None => self.lean.cut = true,
+                None => self.document.cut = true,
             }
         }
         Ok(())
@@ -270,30 +274,30 @@ impl<'de, T: Transcripts> Visitor<'de> for Fill<'_, T> {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
         *self.node = Node::Map(Vec::new());
         let Node::Map(map) = self.node else { return Ok(()) };
-        let before = self.lean.pointer.len();
+        let parent_length = self.document.pointer.len();
         let mut names = Names::default();
         while let Some(key) = access.next_key::<String>()? {
             let key = short(&key);
             names.check(map, key)?;
-            let Some(texts) = self.lean.texts.checked_sub(key.len()) else {
-                self.lean.cut = true;
+            let Some(texts) = self.document.texts.checked_sub(key.len()) else {
+                self.document.cut = true;
                 access.next_value::<IgnoredAny>()?;
                 continue;
             };
-            self.lean.texts = texts;
-            self.lean.pointer.truncate(before);
-            self.lean.pointer.push('/');
-            self.lean.pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+            self.document.texts = texts;
+            self.document.pointer.truncate(parent_length);
+            self.document.pointer.push('/');
+            self.document.pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
             let elements = T::elements(key);
             let mut node = Node::Null;
-            let done = access.next_value_seed(Fill { node: &mut node, lean: self.lean, elements });
+            let done = access.next_value_seed(Fill { node: &mut node, document: self.document, elements });
             map.push((key.to_owned(), node));
             if let Err(error) = done {
-                self.lean.pointer.truncate(before);
+                self.document.pointer.truncate(parent_length);
                 return Err(error);
             }
         }
-        self.lean.pointer.truncate(before);
+        self.document.pointer.truncate(parent_length);
         Ok(())
     }
 }

@@ -81,10 +81,10 @@ impl Config {
 
     /// A key of the benchmark's own section, whichever of its names the section has.
     fn section(&self) -> &'static str {
-        let has = |section: &str| self.settings.keys().any(|k| k.starts_with(section));
+        let has_section = |section: &str| self.settings.keys().any(|k| k.starts_with(section));
         if self.benchmark().as_deref() == Some("harbor") {
             "harbor"
-        } else if has("restful_server_gen_iterative.") {
+        } else if has_section("restful_server_gen_iterative.") {
             "restful_server_gen_iterative"
         } else {
             "restful_server_gen"
@@ -142,9 +142,9 @@ impl Config {
     pub(super) fn model(&self) -> Option<&str> {
         const NAMES: [&str; 3] = ["model_id", "model", "model_name"];
         if let Some(agent) = self.agent() {
-            let of_agent = NAMES.iter().find_map(|name| self.text(&format!("{agent}.{name}")));
-            if of_agent.is_some() {
-                return of_agent;
+            let agent_value = NAMES.iter().find_map(|name| self.text(&format!("{agent}.{name}")));
+            if agent_value.is_some() {
+                return agent_value;
             }
         }
         if let Some(top) = NAMES.iter().find_map(|name| self.text(name)) {
@@ -371,8 +371,8 @@ mod tests {
         assert_eq!(c.settings.get("docker.image_name"), Some(&Value::from("agent-benchmarking:mini")));
         let quick = config(&REAL.replace("quick_debug: false", "quick_debug: true"));
         assert_eq!((quick.turns(), quick.scenarios()), (Some(2), Some(2)));
-        let some = config(&REAL.replace("execute_episodes: null", "execute_episodes: '1,5,10'"));
-        assert_eq!(some.scenarios(), Some(3));
+        let some_episodes = config(&REAL.replace("execute_episodes: null", "execute_episodes: '1,5,10'"));
+        assert_eq!(some_episodes.scenarios(), Some(3));
         for (named, planned) in [("'7'", 1), ("'1,5,10'", 2)] {
             let quick = REAL.replace("quick_debug: false", "quick_debug: true");
             let quick =
@@ -392,17 +392,17 @@ mod tests {
         let mut bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
         for n in 1..12 {
             let last = n - 1;
-            let many = vec![format!("*a{last}"); 9].join(",");
-            let _ = writeln!(bomb, "a{n}: &a{n} [{many}]");
+            let many_keys = vec![format!("*a{last}"); 9].join(",");
+            let _ = writeln!(bomb, "a{n}: &a{n} [{many_keys}]");
         }
         assert!(parse(&bomb).unwrap_err().contains("more than"));
         // A long text, repeated; a long name above many others; names of names, whose quotes are quoted again.
         let long = "x".repeat(1 << 20);
         let bomb = format!("a: &a {long}\nb: [{}]\n", vec!["*a"; 10_000].join(","));
         assert!(parse(&bomb).unwrap_err().contains("bytes"));
-        let many: Vec<String> = (0..10_000).map(|n| format!("k{n}: 1")).collect();
-        let above = "x".repeat(1000);
-        let Ok(Value::Object(map)) = parse(&format!("{above}: {{{}}}", many.join(", "))) else {
+        let many_keys: Vec<String> = (0..10_000).map(|n| format!("k{n}: 1")).collect();
+        let long_name = "x".repeat(1000);
+        let Ok(Value::Object(map)) = parse(&format!("{long_name}: {{{}}}", many_keys.join(", "))) else {
             panic!("not a map")
         };
         assert!(dotted(map).unwrap_err().contains("bytes"));

@@ -20,7 +20,7 @@ pub(super) const TRAJECTORY_CAP: u64 = 4 << 30;
 /// Whether a trajectory is in our own schema, told from its first bytes: `schema_version` is its first key.
 pub(super) fn is_own(tree: &Tree, path: &str) -> bool {
     let Some(head) = head(tree, path, 256) else { return false };
-    head.find("\"schema_version\"").is_some_and(|at| head[at..].contains(&format!("\"{SCHEMA}\"")))
+    head.find("\"schema_version\"").is_some_and(|index| head[index..].contains(&format!("\"{SCHEMA}\"")))
 }
 
 /// Stamp of a scenario in our own schema: the trajectory, and every test log.

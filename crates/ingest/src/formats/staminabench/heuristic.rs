@@ -57,9 +57,9 @@ impl<'a> ScenarioFolder<'a> {
         let listing = listing::list(self.tree, self.folder);
         let mut reported = TrajectoryFacts::default();
         if let Some((path, _)) = &listing.trajectory {
-            let mut lean = SummaryDocument::default();
+            let mut document = SummaryDocument::default();
             warnings.read_file();
-            let done = self.tree.read_json_into(path, TRAJECTORY_CAP, &mut lean);
+            let done = self.tree.read_json_into(path, TRAJECTORY_CAP, &mut document);
             // Of one in our own schema was warned already.
             if let Err(error) = done
                 && !is_own(self.tree, path)
@@ -70,7 +70,7 @@ impl<'a> ScenarioFolder<'a> {
                     format!("{error}. What came before that place is read, the rest from the other files."),
                 ));
             }
-            reported = trajectory::trajectory(lean, path);
+            reported = trajectory::trajectory(document, path);
             if reported.is_cut {
                 warnings.warn(Warning::read_differently(
                     path,
@@ -94,7 +94,7 @@ pub(super) fn transcript(tree: &Tree, path: &str, pointer: &str) -> Result<Trans
 ///
 /// Errors: the file cannot be read, is larger, or breaks off.
 pub(super) fn document(tree: &Tree, path: &str, cap: u64) -> Result<Node, ReadError> {
-    let mut lean = SummaryDocument::default();
-    tree.read_json_into(path, cap, &mut lean)?;
-    Ok(lean.root)
+    let mut document = SummaryDocument::default();
+    tree.read_json_into(path, cap, &mut document)?;
+    Ok(document.root)
 }

@@ -46,14 +46,14 @@ pub(super) struct Place {
     /// How many there are, if there are more than are read.
     too_many: Option<u32>,
     /// Whether the steps of its tasks were played by themselves: by the settings, or without them by the trajectories.
-    pub(super) of_steps: bool,
+    pub(super) has_separate_steps: bool,
     /// Of `config.yaml` and `report.json`.
     pub(super) stamp: Stamp,
 }
 
 impl Place {
     /// Reads `config.yaml` and `report.json`, and lists the scenarios.
-    pub(super) fn open(tree: &Tree, at: &str, report: &mut Report) -> Self {
+    pub(super) fn open(tree: &Tree, place_folder: &str, report: &mut Report) -> Self {
         let mut place = Self {
             config: None,
             report: None,
@@ -61,12 +61,12 @@ impl Place {
             names: Vec::new(),
             indexes: HashMap::new(),
             too_many: None,
-            of_steps: false,
+            has_separate_steps: false,
             stamp: Stamp::new(),
         };
-        let mut config_path = join(at, "config.yaml");
+        let mut config_path = join(place_folder, "config.yaml");
         let mut numbered = Vec::new();
-        for entry in tree.list(at) {
+        for entry in tree.list(place_folder) {
             if entry.is_folder() {
                 if let Some(number) = scenario_number(&entry.name) {
                     numbered.push((number, entry.name));
@@ -74,14 +74,14 @@ impl Place {
             } else if matches!(entry.name.as_str(), "config.yaml" | "config.yml" | "report.json") {
                 place.stamp = place.stamp.text(&entry.name).number(entry.size).number(entry.stamp);
                 if entry.name == "config.yml" {
-                    config_path = join(at, "config.yml");
+                    config_path = join(place_folder, "config.yml");
                 }
             }
         }
         numbered.sort();
         if numbered.len() > SCENARIOS {
             report.warn(Warning::skipped(
-                at,
+                place_folder,
                 "scenarios.too_many",
                 format!("There are {} scenario folders. The first {SCENARIOS} are read.", numbered.len()),
             ));
@@ -89,10 +89,10 @@ impl Place {
             numbered.truncate(SCENARIOS);
         }
         place.scenarios = numbered.into_iter().map(|(_, name)| name).collect();
-        if place.scenarios.is_empty() && ScenarioFolder::new(tree, at).recognize().is_ok() {
+        if place.scenarios.is_empty() && ScenarioFolder::new(tree, place_folder).recognize().is_ok() {
             place.scenarios.push(String::new());
         }
-        place.name_scenarios(tree, at, report);
+        place.name_scenarios(tree, place_folder, report);
         match Config::read(tree, &config_path) {
             Ok(config) => {
                 report.files_read += u64::from(config.is_some());
@@ -104,7 +104,7 @@ impl Place {
                 "Settings, planned turns and the model are not known from it.",
             ),
         }
-        let path = join(at, "report.json");
+        let path = join(place_folder, "report.json");
         match ReportFile::read(tree, &path) {
             Ok(read) => {
                 report.files_read += u64::from(read.is_some());
@@ -112,26 +112,27 @@ impl Place {
             }
             Err(error) => report.unreadable(&path, &error, "What the run reports of itself is not shown."),
         }
-        place.of_steps = match &place.config {
+        place.has_separate_steps = match &place.config {
             Some(config) => separate_steps::is_run_of_steps(&config.settings),
             None => place.scenarios.iter().take(LOOKED_AT).any(|name| {
-                let folder = if name.is_empty() { at.to_owned() } else { join(at, name) };
+                let folder = if name.is_empty() { place_folder.to_owned() } else { join(place_folder, name) };
                 let path = join(&folder, "trajectory.json");
                 exact::is_own(tree, &path)
-                    && head(tree, &path, HEAD).is_some_and(|head| separate_steps::says_so(&head))
+                    && head(tree, &path, HEAD)
+                        .is_some_and(|head| separate_steps::declares_separate_steps(&head))
             }),
         };
         place
     }
 
     /// Finds the names of the scenarios, and leaves out folders that are copies of another one.
-    fn name_scenarios(&mut self, tree: &Tree, at: &str, report: &mut Report) {
-        let names = scenario_name::all(tree, at, &self.scenarios);
-        let copied = scenario_name::copied(tree, at, &self.scenarios, &names);
+    fn name_scenarios(&mut self, tree: &Tree, folder: &str, report: &mut Report) {
+        let names = scenario_name::all(tree, folder, &self.scenarios);
+        let copied = scenario_name::copied(tree, folder, &self.scenarios, &names);
         for (copy, counted) in &copied {
-            let counted = join(at, &self.scenarios[*counted]);
+            let counted = join(folder, &self.scenarios[*counted]);
             let message = format!("It is a copy of {counted}, which counts. This one is left out.");
-            report.warn(Warning::skipped(join(at, &self.scenarios[*copy]), "part.duplicate", message));
+            report.warn(Warning::skipped(join(folder, &self.scenarios[*copy]), "part.duplicate", message));
         }
         let left_out: HashSet<usize> = copied.into_iter().map(|(copy, _)| copy).collect();
         let all = std::mem::take(&mut self.scenarios).into_iter().zip(names).enumerate();
@@ -159,7 +160,7 @@ impl Place {
     /// The names of the scenarios by their numbers.
     pub(super) fn by_number(&self) -> HashMap<u32, &str> {
         let mut found: HashMap<u32, &str> = HashMap::new();
-        for name in self.called() {
+        for name in self.scenario_names() {
             if let Some(number) = scenario_number(name) {
                 found.entry(number).or_insert(name);
             }
@@ -168,7 +169,7 @@ impl Place {
     }
 
     /// The names of the scenarios, of one without a number in its name that of its folder.
-    fn called(&self) -> impl Iterator<Item = &str> {
+    fn scenario_names(&self) -> impl Iterator<Item = &str> {
         let scenarios = self.scenarios.iter().zip(&self.names);
         scenarios.map(|(folder, name)| {
             let called = if scenario_number(name).is_some() { name } else { folder };
@@ -177,7 +178,7 @@ impl Place {
     }
 
     /// The run that they say.
-    pub(super) fn run(&self, at: &str, warnings: &mut Report) -> Run {
+    pub(super) fn run(&self, folder: &str, warnings: &mut Report) -> Run {
         let config = self.config.clone().unwrap_or_default();
         let report = self.report.as_ref();
         let mut unusable = UnusableValues::default();
@@ -185,9 +186,9 @@ impl Place {
         let benchmark =
             config.benchmark().or_else(|| report.and_then(|r| r.text("benchmark")).map(str::to_lowercase));
         let data_set = reported("data_set");
-        let of_steps = self.of_steps;
-        let benchmark = benchmark_from_word(benchmark.as_deref(), data_set.as_deref(), of_steps);
-        let mut run = Run::unknown(run_key(at), benchmark);
+        let has_separate_steps = self.has_separate_steps;
+        let benchmark = benchmark_from_word(benchmark.as_deref(), data_set.as_deref(), has_separate_steps);
+        let mut run = Run::unknown(run_key(folder), benchmark);
         run.harness = reported("harness")
             .or_else(|| config.agent())
             .or_else(|| report.and_then(|r| r.text("agent")).map(str::to_lowercase));
@@ -199,13 +200,13 @@ impl Place {
             run.model = Some(model);
             run.provider = reported("provider").or(provider);
         }
-        run.baseline = run.harness.as_deref().and_then(Baseline::of_harness);
+        run.baseline = run.harness.as_deref().and_then(Baseline::from_harness_name);
         run.simulated = report
             .and_then(|r| r.run("simulated"))
             .and_then(Node::truth)
             .unwrap_or(run.harness.as_deref() == Some("mock"));
         run.planned_episodes = config.scenarios().or_else(|| report.and_then(ReportFile::tasks));
-        if of_steps {
+        if has_separate_steps {
             // Its episodes are steps, and only their trajectories say how many there are.
             run.planned_episodes = None;
         } else {
@@ -216,9 +217,9 @@ impl Place {
         let limit = unusable.take("attempt_limit", limit, value::count);
         run.attempt_limit = limit.or_else(|| config.attempt_limit());
         unusable.take("planned turns", report.and_then(|r| r.entries().planned()), value::count);
-        let mut of_config = UnusableValues::default();
-        config.odd_counts().for_each(|(key, value)| of_config.add(key, value));
-        of_config.warn(&join(at, "config.yaml"), warnings);
+        let mut unusable_config = UnusableValues::default();
+        config.odd_counts().for_each(|(key, value)| unusable_config.add(key, value));
+        unusable_config.warn(&join(folder, "config.yaml"), warnings);
         run.tags = report.and_then(|r| r.run("tags")).map_or_else(Vec::new, tags);
         let mut time = |key: &str| unusable.time(key, report.and_then(|r| r.run(key)));
         (run.started_at, run.finished_at) = (time("started_at"), time("finished_at"));
@@ -232,11 +233,11 @@ impl Place {
             if let Some(id) = self.run_id().filter(|id| id.len() <= RUN_ID_BYTES) {
                 run.extra.insert(JOB_ID.to_owned(), id.into());
             }
-            if let Some(tasks) = report.tasks().filter(|_| of_steps) {
+            if let Some(tasks) = report.tasks().filter(|_| has_separate_steps) {
                 run.extra.insert("planned_tasks".to_owned(), tasks.into());
             }
         }
-        unusable.warn(&join(at, "report.json"), warnings);
+        unusable.warn(&join(folder, "report.json"), warnings);
         run.settings = config.settings;
         // Which pack was played stands beside the settings, not among them: what decides about the scenarios is one list.
         let is_hash = |text: &String| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
@@ -247,9 +248,10 @@ impl Place {
     }
 
     /// Keeps what the report says of scenarios that have no folder.
-    pub(super) fn keep_missing(&self, at: &str, run: &mut Run, report: &mut Report) {
+    pub(super) fn keep_missing(&self, folder: &str, run: &mut Run, report: &mut Report) {
         let mut seen = HashSet::new();
-        let known: Vec<String> = self.called().filter(|name| seen.insert(*name)).map(str::to_owned).collect();
+        let known: Vec<String> =
+            self.scenario_names().filter(|name| seen.insert(*name)).map(str::to_owned).collect();
         let missing = self.report.as_ref().map(|r| r.entries().without_folder(&known)).unwrap_or_default();
         if missing.is_empty() {
             return;
@@ -258,7 +260,7 @@ impl Place {
         let scenario_of = |entry: &str| entry.split_once('.').map_or(entry, |(_, name)| name).to_owned();
         let scenarios: HashSet<String> = missing.iter().map(|(entry, _)| scenario_of(entry)).collect();
         report.warn(Warning::read_differently(
-            join(at, "report.json"),
+            join(folder, "report.json"),
             "report.scenario_missing",
             format!(
                 "It has entries of {} without a folder. They are kept as extra fields of the run, and are no episodes.",
@@ -298,17 +300,20 @@ impl Place {
         // Both are there while it is played: a copy that was made meanwhile is the same episode. A scenario that lies alone
         // does not say of which run it is.
         let in_run = || {
-            let name = self.scenario_name(folder).map(scenario_name::of_copies).unwrap_or_default();
+            let name =
+                self.scenario_name(folder).map(scenario_name::name_without_copy_mark).unwrap_or_default();
             format!("{name}{step}")
         };
-        let of_run = self.run_id().map(|run| identity::of_id(&["staminabench", run, &in_run()]));
-        let scenario = scenario_name::of_copies(&episode.scenario);
-        let alone = identity::of_beginning(&scenario, &episode);
+        let run_identity = self.run_id().map(|run| identity::from_id(&["staminabench", run, &in_run()]));
+        let scenario = scenario_name::name_without_copy_mark(&episode.scenario);
+        let own_identity = identity::from_beginning(&scenario, &episode);
         episode.extra.remove(store::OTHER_IDENTITY);
-        if let Some(alone) = alone.clone().filter(|_| of_run.is_some()) {
-            episode.extra.insert(store::OTHER_IDENTITY.to_owned(), alone.into());
+        if let Some(own_identity) = own_identity.clone().filter(|_| run_identity.is_some()) {
+            episode.extra.insert(store::OTHER_IDENTITY.to_owned(), own_identity.into());
         }
-        episode.identity = of_run.or(alone).or_else(|| identity::of_scenario_contents(&scenario, &episode));
+        episode.identity = run_identity
+            .or(own_identity)
+            .or_else(|| identity::from_scenario_and_contents(&scenario, &episode));
         episode
     }
 }
@@ -322,8 +327,8 @@ struct RecordHead {
 
 /// Warns of the runner's own record, which a resume needs, where it cannot be read. Listing its folder tells of links and
 /// of what is no file.
-pub(super) fn look_at_record(tree: &Tree, at: &str, report: &mut Report) {
-    let folder = join(at, RECORDS);
+pub(super) fn look_at_record(tree: &Tree, place_folder: &str, report: &mut Report) {
+    let folder = join(place_folder, RECORDS);
     if !tree.list(&folder).iter().any(|entry| entry.name == "run.json") {
         return;
     }
@@ -334,14 +339,14 @@ pub(super) fn look_at_record(tree: &Tree, at: &str, report: &mut Report) {
 }
 
 /// Identity of the run of a place: the name of its folder.
-pub(super) fn run_key(at: &str) -> String {
-    if at.is_empty() { "run".to_owned() } else { file_name(at).to_owned() }
+pub(super) fn run_key(folder: &str) -> String {
+    if folder.is_empty() { "run".to_owned() } else { file_name(folder).to_owned() }
 }
 
-fn benchmark_from_word(word: Option<&str>, data_set: Option<&str>, of_steps: bool) -> Benchmark {
+fn benchmark_from_word(word: Option<&str>, data_set: Option<&str>, has_separate_steps: bool) -> Benchmark {
     // As a job of Harbor's that played the same folder of tasks.
     let name = data_set.filter(|name| !name.is_empty()).unwrap_or("adhoc");
-    if of_steps {
+    if has_separate_steps {
         return separate_steps::benchmark(name);
     }
     if word == Some("harbor") {

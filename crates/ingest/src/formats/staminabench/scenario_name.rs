@@ -33,10 +33,10 @@ enum ScenarioLabel {
 }
 
 /// Names of the scenarios of these folders, in their order; of a scenario that its trajectory does not name that of its folder.
-pub(super) fn all(tree: &Tree, at: &str, folders: &[String]) -> Vec<String> {
+pub(super) fn all(tree: &Tree, place_folder: &str, folders: &[String]) -> Vec<String> {
     let labels: Vec<Option<ScenarioLabel>> = folders
         .iter()
-        .map(|folder| in_beginning(&head(tree, &trajectory_path(at, folder), BEGINNING)?))
+        .map(|folder| in_beginning(&head(tree, &trajectory_path(place_folder, folder), BEGINNING)?))
         .collect();
     // Trajectories may count from 0 and folders from 1.
     let counts_alike = folders.iter().zip(&labels).any(
@@ -53,39 +53,39 @@ pub(super) fn all(tree: &Tree, at: &str, folders: &[String]) -> Vec<String> {
 }
 
 /// What copies of a scenario's folder have in common, by its name: its number, where it has one (`scenario_3 copy`).
-pub(super) fn of_copies(scenario: &str) -> String {
-    let (name, step) = scenario.find('/').map_or((scenario, ""), |at| scenario.split_at(at));
+pub(super) fn name_without_copy_mark(scenario: &str) -> String {
+    let (name, step) = scenario.find('/').map_or((scenario, ""), |index| scenario.split_at(index));
     scenario_number(name).map_or_else(|| scenario.to_owned(), |number| format!("scenario_{number}{step}"))
 }
 
 /// Indexes of the folders that hold the same trajectory, byte by byte, as another one of the same scenario, each with that of the
 /// one that counts: preferably the one that is called as its scenario. A scenario is played once in a run.
-pub(super) fn copied(tree: &Tree, at: &str, folders: &[String], names: &[String]) -> Vec<(usize, usize)> {
-    let keys: Vec<String> = names.iter().map(|name| of_copies(name)).collect();
-    let mut of_scenario: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+pub(super) fn copied(tree: &Tree, folder: &str, folders: &[String], names: &[String]) -> Vec<(usize, usize)> {
+    let keys: Vec<String> = names.iter().map(|name| name_without_copy_mark(name)).collect();
+    let mut folders_by_scenario: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, key) in keys.iter().enumerate() {
-        of_scenario.entry(key).or_default().push(index);
+        folders_by_scenario.entry(key).or_default().push(index);
     }
     let mut left = COMPARED;
     let mut copies = Vec::new();
-    for mut same in of_scenario.into_values().filter(|same| same.len() > 1) {
+    for mut same in folders_by_scenario.into_values().filter(|same| same.len() > 1) {
         same.sort_by_key(|index| (folders[*index] != names[*index], *index));
         let sizes: Vec<(usize, u64)> = same
             .into_iter()
             .filter_map(|index| {
-                let entry = tree.entry(&trajectory_path(at, &folders[index]))?;
+                let entry = tree.entry(&trajectory_path(folder, &folders[index]))?;
                 (!entry.is_folder()).then_some((index, entry.size))
             })
             .collect();
-        let mut of_size: HashMap<u64, usize> = HashMap::new();
+        let mut count_by_size: HashMap<u64, usize> = HashMap::new();
         for (_, size) in &sizes {
-            *of_size.entry(*size).or_default() += 1;
+            *count_by_size.entry(*size).or_default() += 1;
         }
         let mut counted: HashMap<(u64, u64), usize> = HashMap::new();
         for (index, size) in &sizes {
-            let Some(rest) = left.checked_sub(*size).filter(|_| of_size[size] > 1) else { continue };
+            let Some(rest) = left.checked_sub(*size).filter(|_| count_by_size[size] > 1) else { continue };
             left = rest;
-            let Ok(bytes) = tree.read(&trajectory_path(at, &folders[*index]), *size) else { continue };
+            let Ok(bytes) = tree.read(&trajectory_path(folder, &folders[*index]), *size) else { continue };
             let mut hasher = DefaultHasher::new();
             hasher.write(&bytes);
             match counted.entry((*size, hasher.finish())) {
@@ -99,8 +99,8 @@ pub(super) fn copied(tree: &Tree, at: &str, folders: &[String], names: &[String]
     copies
 }
 
-fn trajectory_path(at: &str, folder: &str) -> String {
-    let folder = if folder.is_empty() { at.to_owned() } else { join(at, folder) };
+fn trajectory_path(place_folder: &str, folder: &str) -> String {
+    let folder = if folder.is_empty() { place_folder.to_owned() } else { join(place_folder, folder) };
     join(&folder, "trajectory.json")
 }
 
@@ -155,26 +155,26 @@ fn unquoted(value: &str) -> Option<String> {
 /// The value that a text begins with, and what follows; `None` = it does not end here.
 fn value(text: &str) -> Option<(&str, &str)> {
     let bytes = text.as_bytes();
-    let (mut at, mut depth) = (0, 0_usize);
+    let (mut index, mut depth) = (0, 0_usize);
     loop {
-        match bytes.get(at)? {
+        match bytes.get(index)? {
             b'"' => {
-                let (inner, _) = quoted(text.get(at..)?)?;
-                at += inner.len() + 2;
+                let (inner, _) = quoted(text.get(index..)?)?;
+                index += inner.len() + 2;
             }
             b'{' | b'[' => {
                 depth += 1;
-                at += 1;
+                index += 1;
             }
             b'}' | b']' | b',' if depth == 0 => break,
             b'}' | b']' => {
                 depth -= 1;
-                at += 1;
+                index += 1;
             }
-            _ => at += 1,
+            _ => index += 1,
         }
     }
-    Some((text.get(..at)?, text.get(at..)?))
+    Some((text.get(..index)?, text.get(index..)?))
 }
 
 #[cfg(test)]
@@ -218,9 +218,9 @@ mod tests {
             ("scenario_3 (1)", "scenario-3"),
             ("scenario_2 copy/step 1", "scenario_2/step 1"),
         ] {
-            assert_eq!(of_copies(a), of_copies(b));
+            assert_eq!(name_without_copy_mark(a), name_without_copy_mark(b));
         }
-        assert_eq!(of_copies("shop"), "shop");
-        assert_ne!(of_copies("scenario_2/step 1"), of_copies("scenario_2/step 2"));
+        assert_eq!(name_without_copy_mark("shop"), "shop");
+        assert_ne!(name_without_copy_mark("scenario_2/step 1"), name_without_copy_mark("scenario_2/step 2"));
     }
 }

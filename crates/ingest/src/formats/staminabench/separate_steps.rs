@@ -41,7 +41,7 @@ pub(super) fn benchmark(data_set: &str) -> Benchmark {
 pub(super) fn split(mut whole: Episode, attempt_limit: Option<u32>, unplayed: u32) -> Vec<Episode> {
     whole.extra.remove(PROTOCOL);
     let planned = planned(&whole, unplayed);
-    let mut of_task = Some((
+    let mut task_parts = Some((
         std::mem::take(&mut whole.extra),
         std::mem::take(&mut whole.artifacts),
         std::mem::take(&mut whole.reported),
@@ -64,7 +64,7 @@ pub(super) fn split(mut whole: Episode, attempt_limit: Option<u32>, unplayed: u3
             episode.repeat = whole.repeat;
             episode.title = whole.title.as_ref().map(|title| format!("{title}: {step}"));
             episode.planned_turns = Some(1);
-            if let Some((extra, artifacts, reported)) = of_task.take() {
+            if let Some((extra, artifacts, reported)) = task_parts.take() {
                 (episode.extra, episode.artifacts, episode.reported) = (extra, artifacts, reported);
             }
             episode.extra.insert("task".to_owned(), whole.scenario.as_str().into());
@@ -110,7 +110,7 @@ pub(super) fn most_unplayed(tasks: usize) -> u32 {
 }
 
 /// Whether a trajectory says it before its turns, where the runner writes it; `head` is its beginning.
-pub(super) fn says_so(head: &str) -> bool {
+pub(super) fn declares_separate_steps(head: &str) -> bool {
     let head = head.split_once("\"turns\"").map_or(head, |(before, _)| before);
     let Some((_, rest)) = head.split_once("\"protocol\"") else { return false };
     rest.trim_start().strip_prefix(':').is_some_and(|rest| rest.trim_start().starts_with("\"sr\""))
@@ -197,10 +197,10 @@ mod tests {
         // Killed, or being played: nothing says that the trial is over.
         assert_eq!(ends(cut(), 3), [TestsFailed, Unfinished]);
         // A budget of the episode ended it between two tries.
-        let mut over = cut();
-        over.end_reason = Some(Budget);
-        over.timing.finished_at = Some("2026-01-01T10:00:00Z".to_owned());
-        assert_eq!(ends(over, 3), [TestsFailed, Budget]);
+        let mut cut_task = cut();
+        cut_task.end_reason = Some(Budget);
+        cut_task.timing.finished_at = Some("2026-01-01T10:00:00Z".to_owned());
+        assert_eq!(ends(cut_task, 3), [TestsFailed, Budget]);
         // It had no further try.
         assert_eq!(ends(task(2, &[&[Failed], &[Failed]]), 1), [TestsFailed, TestsFailed]);
         // The last step that was begun had all its tries, and the next one was not begun.
@@ -256,19 +256,21 @@ mod tests {
         assert_eq!([1, 100, 10_000].map(most_unplayed), [1000, 200, 5]);
         let whole = task(40, &[&[Verdict::Passed][..]; 12]);
         assert_eq!((left_out(&whole, 10), left_out(&whole, 28)), (18, 0));
-        let mut far = task(1, &[]);
-        far.turns.push(Turn::new(1000));
-        assert_eq!(split(far, None, 10).len(), 11);
+        let mut distant = task(1, &[]);
+        distant.turns.push(Turn::new(1000));
+        assert_eq!(split(distant, None, 10).len(), 11);
         let steps = split(whole, None, 10);
         assert_eq!((steps.len(), steps[21].end().1), (22, EndReason::Unfinished));
     }
 
     #[test]
     fn a_trajectory_says_before_its_turns_that_its_steps_are_no_chain() {
-        assert!(says_so("{\"schema_version\":\"stamina-lab/1\",\"protocol\":\"sr\",\"turns\":["));
-        assert!(says_so("{\"protocol\" : \"sr\""));
-        assert!(!says_so("{\"protocol\":\"ours\",\"turns\":["));
-        assert!(!says_so("{\"turns\":[{\"request\":\"\",\"protocol\":\"sr\"}]"));
-        assert!(!says_so("{\"title\":\"protocol\""));
+        assert!(declares_separate_steps(
+            "{\"schema_version\":\"stamina-lab/1\",\"protocol\":\"sr\",\"turns\":["
+        ));
+        assert!(declares_separate_steps("{\"protocol\" : \"sr\""));
+        assert!(!declares_separate_steps("{\"protocol\":\"ours\",\"turns\":["));
+        assert!(!declares_separate_steps("{\"turns\":[{\"request\":\"\",\"protocol\":\"sr\"}]"));
+        assert!(!declares_separate_steps("{\"title\":\"protocol\""));
     }
 }

@@ -73,7 +73,7 @@ pub(super) fn read(
             Err(error) => return unreadable(path, &error, warnings),
         }
     }
-    let text = match whole(tree, path, size, warnings) {
+    let text = match read_whole(tree, path, size, warnings) {
         Ok(text) => text,
         Err(error) => return unreadable(path, &error, warnings),
     };
@@ -133,7 +133,12 @@ fn unreadable(path: &str, error: &ReadError, warnings: &mut PartWarnings<'_>) ->
     Log::Nothing
 }
 
-fn whole(tree: &Tree, path: &str, size: u64, warnings: &mut PartWarnings<'_>) -> Result<String, ReadError> {
+fn read_whole(
+    tree: &Tree,
+    path: &str,
+    size: u64,
+    warnings: &mut PartWarnings<'_>,
+) -> Result<String, ReadError> {
     let bytes = if size <= CAP {
         tree.read(path, CAP)?
     } else {
@@ -234,7 +239,7 @@ pub(super) fn is_unrecognized(episode: &Episode) -> bool {
 }
 
 /// Gives an attempt that did not pass a reason, where nothing told one.
-pub(super) fn give_reason(attempt: &mut Attempt) {
+pub(super) fn set_end_reason(attempt: &mut Attempt) {
     let has_tests = attempt.passed.is_some() || attempt.total.is_some() || !attempt.tests.is_empty();
     let reason = match attempt.verdict {
         // No test is described: the exception is why it did not pass.
@@ -252,7 +257,7 @@ pub(super) fn give_reason(attempt: &mut Attempt) {
 }
 
 /// Gives an attempt its verdict, out of the claim and the log.
-pub(super) fn settle(
+pub(super) fn set_verdict(
     attempt: &mut Attempt,
     claim: Claim,
     path: &str,
@@ -282,7 +287,7 @@ fn decide(
     if let Some(difference) = contradiction(claim, &ruling, &log) {
         warnings.warn(Warning::read_differently(path, "verdict.contradiction", difference));
     }
-    let before = std::mem::replace(&mut attempt.verdict, ruling.verdict);
+    let previous_verdict = std::mem::replace(&mut attempt.verdict, ruling.verdict);
     match ruling.numbers {
         Some((passed, total)) => (attempt.passed, attempt.total) = (Some(passed), Some(total)),
         None if ruling.verdict == Verdict::Failed && claim.passes() == Some(true) => {
@@ -293,7 +298,7 @@ fn decide(
     }
     if ruling.verdict == Verdict::Passed {
         // A pass may have a reason of its own, such as an agent that ran out of time after its work was done.
-        if before != Verdict::Passed {
+        if previous_verdict != Verdict::Passed {
             attempt.end_reason = None;
         }
     } else if attempt.end_reason.is_none()
@@ -346,17 +351,17 @@ pub(super) fn name_failing(tests: &mut Vec<TestResult>, log: PytestLog) {
     let mut index: Option<HashMap<String, usize>> = None;
     for found in log.tests {
         let ahead = tests.iter().skip(next).take(AHEAD).position(|t| t.id == found.id).map(|i| next + i);
-        let at = ahead.or_else(|| {
+        let place = ahead.or_else(|| {
             let index = index
                 .get_or_insert_with(|| tests.iter().enumerate().map(|(i, t)| (t.id.clone(), i)).collect());
             // A suite may be named by its tests alone, or with the folder that it lay in.
             let bare = || found.id.rsplit_once('/').and_then(|(_, id)| index.get(id));
             index.get(&found.id).or_else(bare).copied()
         });
-        match at {
-            Some(at) => {
-                next = at + 1;
-                let known = &mut tests[at];
+        match place {
+            Some(place) => {
+                next = place + 1;
+                let known = &mut tests[place];
                 known.outcome = found.outcome;
                 if found.is_failing() {
                     known.message = known.message.take().or(found.message);

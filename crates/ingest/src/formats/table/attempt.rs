@@ -46,7 +46,7 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
     }
     (attempt.passed, attempt.total) = (taker.count(Field::TestsPassed), taker.count(Field::TestsTotal));
     let mut unusable = UnusableValues::default();
-    unusable.settle(&mut attempt);
+    unusable.take_from_attempt(&mut attempt);
     if let Some(warning) = unusable.warning("") {
         let message = warning.message.replacen("It has", "has", 1);
         taker.warn("value.not_usable", RowAction::Differently, &message);
@@ -110,7 +110,7 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
         }
     }
     for (index, name) in taker.place.others.iter().take(OTHERS_CAP) {
-        let value = match taker.row.other(*index) {
+        let value = match taker.row.other_cell(*index) {
             cell if cell.is_unknown() => continue,
             Cell::Integer(number) => number.into(),
             Cell::Number(number) => number.into(),

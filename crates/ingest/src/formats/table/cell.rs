@@ -28,7 +28,7 @@ const UNKNOWN: [&str; 11] = ["", "nan", "na", "n/a", "null", "none", "-", "?", "
 
 impl<'a> Cell<'a> {
     /// A text cell of a CSV, where a text in front of which the export put an apostrophe against spreadsheets.
-    pub(super) fn of_csv(bytes: &'a [u8]) -> Option<Self> {
+    pub(super) fn from_csv(bytes: &'a [u8]) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?.trim();
         Some(if text.is_empty() { Self::Empty } else { Self::Text(without_guard(text)) })
     }
@@ -104,10 +104,12 @@ impl<'a> Cell<'a> {
             Self::Integer(0) | Self::Number(0.0) => Some(false),
             Self::Integer(1) | Self::Number(1.0) => Some(true),
             Self::Text(text) => {
-                let is = |words: &[&str]| words.iter().any(|word| text.trim().eq_ignore_ascii_case(word));
-                if is(&["true", "1", "yes", "pass", "passed", "t", "y", "1.0", "success", "resolved"]) {
+                let is_one_of =
+                    |words: &[&str]| words.iter().any(|word| text.trim().eq_ignore_ascii_case(word));
+                if is_one_of(&["true", "1", "yes", "pass", "passed", "t", "y", "1.0", "success", "resolved"])
+                {
                     Some(true)
-                } else if is(&[
+                } else if is_one_of(&[
                     "false",
                     "0",
                     "no",
@@ -244,10 +246,10 @@ mod tests {
         assert_eq!(text("Tests failed").end_reason(), Some(EndReason::TestsFailed));
         assert_eq!(text("ran away").end_reason(), None);
         assert_eq!(text("2026-02-30T00:00:00Z").time(), None);
-        assert_eq!(Cell::of_csv(b" '=SUM(A1) "), Some(text("=SUM(A1)")));
-        assert_eq!(Cell::of_csv(b"''=x"), Some(text("'=x")));
-        assert_eq!(Cell::of_csv(b"'\tx"), Some(text("\tx")));
-        assert_eq!(Cell::of_csv(b"'quoted'"), Some(text("'quoted'")));
-        assert_eq!(Cell::of_csv(b"\xff"), None);
+        assert_eq!(Cell::from_csv(b" '=SUM(A1) "), Some(text("=SUM(A1)")));
+        assert_eq!(Cell::from_csv(b"''=x"), Some(text("'=x")));
+        assert_eq!(Cell::from_csv(b"'\tx"), Some(text("\tx")));
+        assert_eq!(Cell::from_csv(b"'quoted'"), Some(text("'quoted'")));
+        assert_eq!(Cell::from_csv(b"\xff"), None);
     }
 }

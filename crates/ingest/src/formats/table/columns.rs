@@ -225,11 +225,12 @@ mod tests {
         let declared: Vec<String> = COLUMNS
             .iter()
             .map(|column| {
-                let also: Vec<String> = column.also.iter().map(|name| format!(" (`{name}`)")).collect();
-                let also = also.concat();
+                let other_names: Vec<String> =
+                    column.also.iter().map(|name| format!(" (`{name}`)")).collect();
+                let other_names = other_names.concat();
                 let required = if column.required { ", required" } else { "" };
                 format!(
-                    "| `{}`{also} | {} | {}{required} | {} | {} |",
+                    "| `{}`{other_names} | {} | {}{required} | {} | {} |",
                     column.name,
                     column.kind.words(),
                     column.subject.word(),

@@ -7,7 +7,7 @@ use files::{ReadError, Tree};
 
 use super::cell::Cell;
 use super::mapping::Mapping;
-use super::rows::{BudgetedReader, COLUMNS_CAP, RowError, RowStart, Rows, check_encoding, mix};
+use super::rows::{BudgetedReader, COLUMNS_CAP, RowError, RowStart, Rows, check_encoding, hash_bytes};
 
 type Source = Box<dyn Read + Send>;
 
@@ -20,20 +20,20 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// A row of a CSV.
 pub(super) struct CsvRow {
     record: ByteRecord,
-    pub(super) begin: RowStart,
+    pub(super) start: RowStart,
     /// Why it cannot be read.
     pub(super) error: Option<RowError>,
 }
 
 impl Default for CsvRow {
     fn default() -> Self {
-        Self { record: ByteRecord::new(), begin: RowStart { row: 0, offset: 0 }, error: None }
+        Self { record: ByteRecord::new(), start: RowStart { row: 0, offset: 0 }, error: None }
     }
 }
 
 impl CsvRow {
     pub(super) fn cell(&self, column: usize) -> Cell<'_> {
-        self.record.get(column).and_then(Cell::of_csv).unwrap_or(Cell::Empty)
+        self.record.get(column).and_then(Cell::from_csv).unwrap_or(Cell::Empty)
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -41,7 +41,7 @@ impl CsvRow {
     }
 
     pub(super) fn stamp(&self, stamp: u64) -> u64 {
-        mix(stamp ^ self.record.len() as u64, self.record.as_slice())
+        hash_bytes(stamp ^ self.record.len() as u64, self.record.as_slice())
     }
 }
 
@@ -104,7 +104,7 @@ impl CsvRows {
             header,
             delimiter,
             reader: reader(tree.open_file_at(path, mark as u64)?, delimiter),
-            row: CsvRow { begin: RowStart { row: 0, offset: mark as u64 }, ..CsvRow::default() },
+            row: CsvRow { start: RowStart { row: 0, offset: mark as u64 }, ..CsvRow::default() },
             base: mark as u64,
             has_crlf: head.split(|byte| *byte == b'\n').next().is_some_and(|line| line.ends_with(b"\r")),
             is_numbered: false,
@@ -117,11 +117,11 @@ impl CsvRows {
     }
 
     /// The same from another row on.
-    pub(super) fn at(mut self, tree: &Tree, path: &str, begin: RowStart) -> Result<Self, ReadError> {
-        self.reader = reader(tree.open_file_at(path, begin.offset)?, self.delimiter);
-        self.base = begin.offset;
+    pub(super) fn at(mut self, tree: &Tree, path: &str, start: RowStart) -> Result<Self, ReadError> {
+        self.reader = reader(tree.open_file_at(path, start.offset)?, self.delimiter);
+        self.base = start.offset;
         self.is_numbered = true;
-        self.row.begin = RowStart { row: begin.row.saturating_sub(1), offset: begin.offset };
+        self.row.start = RowStart { row: start.row.saturating_sub(1), offset: start.offset };
         Ok(self)
     }
 
@@ -130,8 +130,8 @@ impl CsvRows {
         let Self { header, delimiter, reader, row, base, has_crlf, is_numbered } = self;
         reader.get_mut().renew();
         let (line, byte) = (reader.position().line(), reader.position().byte());
-        row.begin.row += 1;
-        row.begin.offset = *base + byte;
+        row.start.row += 1;
+        row.start.offset = *base + byte;
         let read = reader.read_byte_record(&mut row.record);
         let is_whole = matches!(read, Ok(true));
         row.error = match read {
@@ -146,17 +146,17 @@ impl CsvRows {
         let is_ended = if *has_crlf { byte > 0 } else { !reader.get_ref().is_over() };
         let lines = reader.position().line() - line;
         if lines > u64::from(is_ended) {
-            row.begin.row += (lines - u64::from(is_ended)).saturating_sub(line_breaks(&row.record));
+            row.start.row += (lines - u64::from(is_ended)).saturating_sub(line_breaks(&row.record));
         }
         true
     }
 
     /// Reads the next row into another place, and takes what lies there for a later one. `false` = there is none.
     pub(super) fn take(&mut self, row: &mut CsvRow) -> bool {
-        let is_there = self.read();
+        let has_row = self.read();
         std::mem::swap(&mut self.row, row);
-        self.row.begin = row.begin;
-        is_there
+        self.row.start = row.start;
+        has_row
     }
 }
 
@@ -215,8 +215,8 @@ impl Rows for CsvRows {
         self.read().then(|| self.row.error.take().map_or(Ok(()), Err))
     }
 
-    fn begin(&self) -> RowStart {
-        self.row.begin
+    fn start(&self) -> RowStart {
+        self.row.start
     }
 
     fn cell(&self, column: usize) -> Cell<'_> {
@@ -245,7 +245,7 @@ mod tests {
         let mut all = Vec::new();
         while let Some(row) = rows.advance() {
             row.unwrap();
-            all.push(rows.begin());
+            all.push(rows.start());
         }
         all
     }
@@ -262,11 +262,11 @@ mod tests {
                 let tree = Tree::open(folder.path()).unwrap();
                 let open = || CsvRows::open(&tree, "t.csv").unwrap();
                 let all = begins(&mut open());
-                let numbers: Vec<u64> = all.iter().map(|begin| begin.row - blank).collect();
+                let numbers: Vec<u64> = all.iter().map(|start| start.row - blank).collect();
                 assert_eq!(numbers, [2, 5, 6, 8], "{text:?}");
                 // Who begins at a row comes to the same numbers.
-                for (index, begin) in all.iter().enumerate() {
-                    let mut rest = open().at(&tree, "t.csv", *begin).unwrap();
+                for (index, start) in all.iter().enumerate() {
+                    let mut rest = open().at(&tree, "t.csv", *start).unwrap();
                     assert_eq!(begins(&mut rest), all[index..], "{text:?}");
                 }
             }

@@ -34,10 +34,10 @@ fn is_read_in_order(tree: &Tree, table: &Table) -> bool {
 }
 
 /// The rows on the first one from a number on.
-fn forward(mut rows: Box<dyn Rows>, begin: RowStart) -> Option<Box<dyn Rows>> {
+fn skip_to(mut rows: Box<dyn Rows>, start: RowStart) -> Option<Box<dyn Rows>> {
     loop {
         match rows.advance()? {
-            Ok(()) if rows.begin().row >= begin.row => return Some(rows),
+            Ok(()) if rows.start().row >= start.row => return Some(rows),
             Ok(()) | Err(RowError::Row(..)) => {}
             Err(RowError::Rest(_)) => return None,
         }
@@ -50,16 +50,16 @@ impl Cursors {
         &self,
         tree: &Tree,
         table: &Table,
-        begin: RowStart,
+        start: RowStart,
     ) -> Result<Option<Box<dyn Rows>>, ReadError> {
-        let kept = is_read_in_order(tree, table).then(|| self.nearest(&table.path, begin)).flatten();
+        let kept = is_read_in_order(tree, table).then(|| self.nearest(&table.path, start)).flatten();
         if let Some(rows) = kept {
-            let is_there = rows.begin().row == begin.row;
-            return Ok(if is_there { Some(rows) } else { forward(rows, begin) });
+            let is_at_row = rows.start().row == start.row;
+            return Ok(if is_at_row { Some(rows) } else { skip_to(rows, start) });
         }
         #[cfg(test)]
         self.opened.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        Ok(forward(table.rows_from(tree, begin)?, begin))
+        Ok(skip_to(table.rows_from(tree, start)?, start))
     }
 
     /// Keeps the rows of a table at the one that the next part begins with.
@@ -69,7 +69,7 @@ impl Cursors {
         }
         let mut kept = model::lock(&self.kept);
         if kept.len() >= KEPT
-            && let Some((last, _)) = kept.iter().enumerate().min_by_key(|(_, cursor)| cursor.rows.begin())
+            && let Some((last, _)) = kept.iter().enumerate().min_by_key(|(_, cursor)| cursor.rows.start())
         {
             kept.swap_remove(last);
         }
@@ -77,12 +77,13 @@ impl Cursors {
     }
 
     /// Of the kept ones the last that does not lie behind a row.
-    fn nearest(&self, path: &str, begin: RowStart) -> Option<Box<dyn Rows>> {
+    fn nearest(&self, path: &str, start: RowStart) -> Option<Box<dyn Rows>> {
         let mut kept = model::lock(&self.kept);
         // Those of other tables are done with.
         kept.retain(|cursor| cursor.path == path);
-        let before = kept.iter().enumerate().filter(|(_, cursor)| cursor.rows.begin().row <= begin.row);
-        let (at, _) = before.max_by_key(|(_, cursor)| cursor.rows.begin().row)?;
-        Some(kept.swap_remove(at).rows)
+        let earlier_cursors =
+            kept.iter().enumerate().filter(|(_, cursor)| cursor.rows.start().row <= start.row);
+        let (index, _) = earlier_cursors.max_by_key(|(_, cursor)| cursor.rows.start().row)?;
+        Some(kept.swap_remove(index).rows)
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct EpisodeBuilder {
     /// Where a turn stands: until all rows were there, turns and attempts stand in the order of their rows.
     places: HashMap<u32, usize>,
     /// The tokens that were taken for the whole episode, as they stand in their row.
-    said_tokens: Tokens,
+    stated_tokens: Tokens,
     /// What counts against [`EPISODE_CAP`].
     bytes: usize,
 }
@@ -62,7 +62,7 @@ impl EpisodeBuilder {
             first_row: place.table.row(row.number()),
             rows: HashMap::new(),
             places: HashMap::new(),
-            said_tokens: Tokens::default(),
+            stated_tokens: Tokens::default(),
             bytes: 0,
         }
     }
@@ -77,20 +77,20 @@ impl EpisodeBuilder {
         first(&mut episode.title, || taker.text(Field::ScenarioTitle));
         first(&mut episode.planned_turns, || taker.count(Field::PlannedTurns));
         first(&mut episode.end_reason, || taker.take(Field::EpisodeEnd, |cell, _| cell.end_reason()));
-        let mut is_said = |field| taker.take(field, |cell, _| cell.flag()).unwrap_or(false);
-        episode.attempts_left |= is_said(Field::AttemptsLeft);
-        episode.unrecognised |= is_said(Field::Unrecognized);
+        let mut is_flagged = |field| taker.take(field, |cell, _| cell.flag()).unwrap_or(false);
+        episode.attempts_left |= is_flagged(Field::AttemptsLeft);
+        episode.unrecognised |= is_flagged(Field::Unrecognized);
         // Others number their episodes: only an id that we made tells one from those of all other tables.
         first(&mut episode.identity, || taker.text(Field::EpisodeId).filter(|id| identity::is_own(id)));
         first(&mut episode.invalid, || taker.text(Field::EpisodeInvalid));
         first(&mut episode.tokens, || {
-            let of_columns =
+            let tokens =
                 taker.tokens(Field::EpisodeTokensIn, Field::EpisodeTokensCached, Field::EpisodeTokensOut);
-            if of_columns.is_unknown() {
+            if tokens.is_unknown() {
                 return None;
             }
-            episode.cached_input = taker.cached_input(&of_columns);
-            Some(of_columns.with_cached_included())
+            episode.cached_input = taker.cached_input(&tokens);
+            Some(tokens.with_cached_included())
         });
         first(&mut episode.cost_usd, || taker.amount(Field::EpisodeCostUsd));
         first(&mut episode.timing.agent_seconds, || taker.seconds(Field::EpisodeAgentSeconds));
@@ -104,8 +104,8 @@ impl EpisodeBuilder {
         let mut taker = Taker { row, place, run: &self.run, warnings };
         self.episode_agrees(&mut taker);
         Self::describe_episode(&mut self.episode, &mut taker);
-        if self.said_tokens.is_unknown() && self.episode.tokens.is_some() {
-            self.said_tokens = episode_tokens(row);
+        if self.stated_tokens.is_unknown() && self.episode.tokens.is_some() {
+            self.stated_tokens = episode_tokens(row);
         }
         if row.cell(Field::Turn).is_unknown() {
             if !row.cell(Field::Attempt).is_unknown() || !row.cell(Field::Passed).is_unknown() {
@@ -151,23 +151,23 @@ impl EpisodeBuilder {
             );
             return taker.warn("table.duplicate", RowAction::Skipped, &message);
         }
-        let made = read_attempt(number, &mut taker);
+        let new_attempt = read_attempt(number, &mut taker);
         let turn = turn_entry(&mut self.episode.turns, &mut self.places, turn);
-        self.bytes += ATTEMPT + text_bytes(&made) + describe(turn, &mut taker);
-        turn.attempts.push(made);
+        self.bytes += ATTEMPT + text_bytes(&new_attempt) + describe(turn, &mut taker);
+        turn.attempts.push(new_attempt);
     }
 
     /// What is said of the episode in every row must be the same.
     fn episode_agrees(&self, taker: &mut Taker<'_, '_>) {
         let table = taker.place.table;
-        let begin = || table.name_of(self.first_row);
+        let start = || table.name_of(self.first_row);
         let planned = taker.row.cell(Field::PlannedTurns).count(taker.row.decimal_comma());
         if let (Some(known), Some(new)) = (self.episode.planned_turns, planned)
             && u64::from(known) != new
         {
             let message = format!(
                 "says planned_turns {new} of an episode that begins in {} and had {known}. The first is taken.",
-                begin()
+                start()
             );
             taker.warn("table.contradiction", RowAction::Differently, &message);
         }
@@ -178,17 +178,17 @@ impl EpisodeBuilder {
             let message = format!(
                 "says episode_end_reason {} of an episode that begins in {} and had {}. The first is taken.",
                 new.as_str(),
-                begin(),
+                start(),
                 known.as_str()
             );
             taker.warn("table.contradiction", RowAction::Differently, &message);
         }
-        for (field, known) in other_values(&self.episode, self.said_tokens, taker.row) {
+        for (field, known) in other_values(&self.episode, self.stated_tokens, taker.row) {
             let message = format!(
                 "says {} “{}” of an episode that begins in {} and had “{known}”. The first is taken.",
                 field.name(),
                 taker.row.cell(field).shown(),
-                begin()
+                start()
             );
             taker.warn("table.contradiction", RowAction::Differently, &message);
         }
@@ -205,7 +205,7 @@ impl EpisodeBuilder {
             turn.attempts.sort_by_key(|attempt| attempt.number);
         }
         let mut warn = |row: RowPosition, code: &'static str, action: RowAction, message: String| {
-            warnings.of_run(&run, row.path(tables), row.number(), code, action, &message);
+            warnings.add_for_run(&run, row.path(tables), row.number(), code, action, &message);
         };
         if self.episode.turns.first().is_some_and(|turn| turn.number == 0) {
             warn(
@@ -266,19 +266,19 @@ impl EpisodeBuilder {
                 );
             }
             expected = turn.number + 1;
-            if let Some(before) = not_passed.take().filter(|_| !turn.attempts.is_empty()) {
+            if let Some((before, outcome)) = not_passed.take().filter(|_| !turn.attempts.is_empty()) {
                 warn(
                     row,
                     "table.goes_on",
                     RowAction::Differently,
                     format!(
-                        "is turn {}, after turn {before} was not passed. {subject} has its stamina from the turns before.",
+                        "is turn {}, after turn {before}{outcome}. {subject} has its stamina from the turns before.",
                         turn.number
                     ),
                 );
             }
-            not_passed =
-                turn.attempts.last().filter(|last| last.verdict != Verdict::Passed).map(|_| turn.number);
+            let outcome = turn.attempts.last().and_then(not_passed_in_words);
+            not_passed = outcome.map(|outcome| (turn.number, outcome));
             let mut wanted = 1;
             let mut passed = None;
             for attempt in &turn.attempts {
@@ -336,13 +336,23 @@ impl EpisodeBuilder {
     }
 }
 
+/// How a sentence about a turn goes on whose last attempt this is; `None` = it passed.
+fn not_passed_in_words(last: &Attempt) -> Option<&'static str> {
+    let is_unknown = last.verdict == Verdict::Unfinished || last.end_reason == Some(EndReason::VerifierError);
+    match last.verdict {
+        Verdict::Passed => None,
+        _ if is_unknown => Some(", of which it is unknown whether it passed"),
+        _ => Some(" was not passed"),
+    }
+}
+
 /// The turn of this number; a new one stands behind the others.
 fn turn_entry<'a>(turns: &'a mut Vec<Turn>, places: &mut HashMap<u32, usize>, number: u32) -> &'a mut Turn {
-    let at = *places.entry(number).or_insert(turns.len());
-    if at == turns.len() {
+    let index = *places.entry(number).or_insert(turns.len());
+    if index == turns.len() {
         turns.push(Turn::new(number));
     }
-    &mut turns[at]
+    &mut turns[index]
 }
 
 /// What the first row of a turn says of it. The result is how many bytes of texts came to it.

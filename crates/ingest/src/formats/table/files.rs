@@ -2,7 +2,7 @@
 
 use files::{ReadError, Tree, join};
 
-use super::mapping::{Mapping, guesses, header_id, place_of};
+use super::mapping::{Mapping, column_index, guesses, header_id};
 use super::open_rows;
 use super::rows::{Encoding, RowStart, Rows};
 
@@ -10,6 +10,8 @@ use super::rows::{Encoding, RowStart, Rows};
 const TABLES_CAP: usize = 10_000;
 /// Files of one folder that are looked into until one is a table.
 const SNIFFED: usize = 100;
+/// Required columns that are there, or may be, from which on a file looks like a tidy table.
+const LIKELY: usize = 4;
 
 /// Bits of a [`RowPosition`] that the number of the row has. Those above have the place of its table ([`TABLES_CAP`]).
 const NUMBER_BITS: u32 = 48;
@@ -118,14 +120,14 @@ impl Table {
     }
 
     /// Its rows from one on.
-    pub(super) fn rows_from(&self, tree: &Tree, begin: RowStart) -> Result<Box<dyn Rows>, ReadError> {
-        open_rows::open_with(tree, &self.path, self.encoding, &self.columns, Some(begin))
+    pub(super) fn rows_from(&self, tree: &Tree, start: RowStart) -> Result<Box<dyn Rows>, ReadError> {
+        open_rows::open_with(tree, &self.path, self.encoding, &self.columns, Some(start))
     }
 }
 
 /// A table by its first lines, or what it lacks; `None` = no file of rows, or one that cannot be read.
 fn look(tree: &Tree, path: &str) -> Option<Result<Table, IncompleteTable>> {
-    let encoding = Encoding::of_name(files::file_name(path))?;
+    let encoding = Encoding::from_name(files::file_name(path))?;
     let columns = open_rows::open(tree, path, encoding).ok()?.header().to_vec();
     let header = header_id(&columns);
     let found = with_columns(tree, path, &header, columns, encoding);
@@ -158,28 +160,29 @@ fn with_columns(
     Err(IncompleteTable { path: path.to_owned(), columns, header: header.to_owned(), present, missing })
 }
 
-fn candidates(tree: &Tree, at: &str, most: usize) -> Vec<String> {
-    let entries = tree.list(at).into_iter();
-    let tables = entries.filter(|entry| !entry.is_folder() && Encoding::of_name(&entry.name).is_some());
-    tables.take(most).map(|entry| join(at, &entry.name)).collect()
+fn candidates(tree: &Tree, folder: &str, most: usize) -> Vec<String> {
+    let entries = tree.list(folder).into_iter();
+    let tables = entries.filter(|entry| !entry.is_folder() && Encoding::from_name(&entry.name).is_some());
+    tables.take(most).map(|entry| join(folder, &entry.name)).collect()
 }
 
 /// The tables of a folder.
-pub(super) fn tables(tree: &Tree, at: &str) -> Vec<Table> {
-    let tables = candidates(tree, at, TABLES_CAP).into_iter().filter_map(|path| look(tree, &path)?.ok());
+pub(super) fn tables(tree: &Tree, folder: &str) -> Vec<Table> {
+    let tables = candidates(tree, folder, TABLES_CAP).into_iter().filter_map(|path| look(tree, &path)?.ok());
     tables.map(|table| table.whole(tree)).collect()
 }
 
 /// Files of a folder that look like tables and lack columns.
-pub(super) fn incomplete_tables_in(tree: &Tree, at: &str) -> Vec<IncompleteTable> {
-    let incomplete = candidates(tree, at, TABLES_CAP).into_iter().filter_map(|path| look(tree, &path)?.err());
+pub(super) fn incomplete_tables_in(tree: &Tree, folder: &str) -> Vec<IncompleteTable> {
+    let incomplete =
+        candidates(tree, folder, TABLES_CAP).into_iter().filter_map(|path| look(tree, &path)?.err());
     incomplete.filter(IncompleteTable::is_likely).collect()
 }
 
 /// Parquet files of a folder that cannot be opened, and why. Of other files their names do not say that they are tables.
-pub(super) fn unreadable(tree: &Tree, at: &str) -> Vec<(String, ReadError)> {
-    let is_parquet = |path: &String| Encoding::of_name(files::file_name(path)) == Some(Encoding::Parquet);
-    let opened = candidates(tree, at, TABLES_CAP).into_iter().filter(is_parquet).filter_map(|path| {
+pub(super) fn unreadable(tree: &Tree, folder: &str) -> Vec<(String, ReadError)> {
+    let is_parquet = |path: &String| Encoding::from_name(files::file_name(path)) == Some(Encoding::Parquet);
+    let opened = candidates(tree, folder, TABLES_CAP).into_iter().filter(is_parquet).filter_map(|path| {
         let error = open_rows::open(tree, &path, Encoding::Parquet).err()?;
         Some((path, error))
     });
@@ -188,13 +191,13 @@ pub(super) fn unreadable(tree: &Tree, at: &str) -> Vec<(String, ReadError)> {
 
 /// Why a file has no rows that is a table by its name; `None` = it has, or is none by its name.
 pub fn unreadable_table(tree: &Tree, path: &str) -> Option<ReadError> {
-    open_rows::open(tree, path, Encoding::of_name(files::file_name(path))?).err()
+    open_rows::open(tree, path, Encoding::from_name(files::file_name(path))?).err()
 }
 
 /// Whether a folder has a table; else the one that comes closest.
-pub(super) fn find_table(tree: &Tree, at: &str) -> Result<(), Option<IncompleteTable>> {
+pub(super) fn find_table(tree: &Tree, folder: &str) -> Result<(), Option<IncompleteTable>> {
     let mut closest: Option<IncompleteTable> = None;
-    for path in candidates(tree, at, SNIFFED) {
+    for path in candidates(tree, folder, SNIFFED) {
         match look(tree, &path) {
             Some(Ok(_)) => return Ok(()),
             Some(Err(incomplete)) if closest.as_ref().is_none_or(|c| c.rank() < incomplete.rank()) => {
@@ -214,7 +217,7 @@ impl IncompleteTable {
 
     /// Whether it may be meant as one: a file that somebody chose is, one of a folder must have most of the columns.
     pub(super) fn is_likely(&self) -> bool {
-        self.present.len() + self.missing.iter().filter(|(_, guess)| guess.is_some()).count() >= 4
+        self.present.len() + self.missing.iter().filter(|(_, guess)| guess.is_some()).count() >= LIKELY
     }
 
     /// What is to be written behind `stamina ingest FILE` so that it is read: what is not guessed stands in capitals.
@@ -228,17 +231,25 @@ impl IncompleteTable {
     }
 }
 
+/// Whether columns of these names look like those of a tidy table.
+pub(crate) fn are_likely_columns(names: &[String]) -> bool {
+    let mapping = Mapping::new(names, None);
+    let required = super::columns::COLUMNS.iter().filter(|column| column.required).count();
+    let unguessed = guesses(names, &mapping).iter().filter(|(_, guess)| guess.is_none()).count();
+    required - unguessed >= LIKELY
+}
+
 /// Files of a tree that may be tables: in its root and the folders of the next level.
-fn of_tree(tree: &Tree) -> impl Iterator<Item = String> {
-    let below =
+fn table_candidates(tree: &Tree) -> impl Iterator<Item = String> {
+    let subfolders =
         tree.list("").into_iter().filter(files::Entry::is_folder).take(SNIFFED).map(|entry| entry.name);
-    std::iter::once(String::new()).chain(below).flat_map(|folder| candidates(tree, &folder, SNIFFED))
+    std::iter::once(String::new()).chain(subfolders).flat_map(|folder| candidates(tree, &folder, SNIFFED))
 }
 
 /// Tables of a tree that lack columns: in its root and the folders of the next level.
 pub fn incomplete_tables(tree: &Tree) -> Vec<IncompleteTable> {
     const MOST: usize = 5;
-    let incomplete = of_tree(tree).filter_map(|path| look(tree, &path)?.err());
+    let incomplete = table_candidates(tree).filter_map(|path| look(tree, &path)?.err());
     incomplete.filter(|incomplete| tree.is_single() || incomplete.is_likely()).take(MOST).collect()
 }
 
@@ -255,16 +266,16 @@ impl TableHeader {
     /// The column that a name means, in the spelling of the header: the one that is called so, else the only one whose name is the
     /// same as names are compared.
     pub fn column(&self, name: &str) -> Option<&str> {
-        let at = place_of(&self.columns, name)?;
-        self.columns.get(at).map(|column| column.trim())
+        let index = column_index(&self.columns, name)?;
+        self.columns.get(index).map(|column| column.trim())
     }
 }
 
 /// The headers of the tables of a tree, whether they have every column or not.
 pub fn table_headers(tree: &Tree) -> Vec<TableHeader> {
     let header = |path: &str| {
-        let rows = open_rows::open(tree, path, Encoding::of_name(files::file_name(path))?).ok()?;
+        let rows = open_rows::open(tree, path, Encoding::from_name(files::file_name(path))?).ok()?;
         Some(TableHeader { header: header_id(rows.header()), columns: rows.header().to_vec() })
     };
-    of_tree(tree).filter_map(|path| header(&path)).collect()
+    table_candidates(tree).filter_map(|path| header(&path)).collect()
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::cell::Cell;
 use super::columns::Field;
-use super::rows::{COLUMNS_CAP, ROW_CAP, RowError, RowStart, Rows, check_encoding, mix};
+use super::rows::{COLUMNS_CAP, ROW_CAP, RowError, RowStart, Rows, check_encoding, hash_bytes};
 
 type Source = Box<dyn Read + Send>;
 
@@ -25,7 +25,7 @@ pub(super) struct JsonRows {
     source: BufReader<Source>,
     line: Vec<u8>,
     cells: Vec<JsonCell>,
-    begin: RowStart,
+    start: RowStart,
     /// Where the next line begins.
     next: RowStart,
 }
@@ -169,29 +169,29 @@ impl JsonRows {
             places,
             source,
             line: Vec::new(),
-            begin: next,
+            start: next,
             next,
         })
     }
 
     /// The same with the names of all its columns, of which [`columns`] has those that later lines begin.
     pub(super) fn with_columns(mut self, columns: &[String]) -> Self {
-        self.places = columns.iter().enumerate().map(|(at, name)| (name.clone(), at)).collect();
+        self.places = columns.iter().enumerate().map(|(index, name)| (name.clone(), index)).collect();
         self.cells = vec![JsonCell::EMPTY; columns.len()];
         self.header = columns.to_vec();
         self
     }
 
     /// The same from another line on.
-    pub(super) fn at(mut self, tree: &Tree, path: &str, begin: RowStart) -> Result<Self, ReadError> {
-        self.source = BufReader::with_capacity(128 << 10, tree.open_file_at(path, begin.offset)?);
-        self.next = begin;
+    pub(super) fn at(mut self, tree: &Tree, path: &str, start: RowStart) -> Result<Self, ReadError> {
+        self.source = BufReader::with_capacity(128 << 10, tree.open_file_at(path, start.offset)?);
+        self.next = start;
         Ok(self)
     }
 
     fn set(&mut self, column: &str, value: Value) {
-        if let Some(at) = self.places.get(column) {
-            self.cells[*at] = JsonCell::from_value(value);
+        if let Some(index) = self.places.get(column) {
+            self.cells[*index] = JsonCell::from_value(value);
         }
     }
 
@@ -218,8 +218,8 @@ impl Rows for JsonRows {
                 Ok(read) => read,
                 Err(error) => return Some(Err(error)),
             };
-            self.begin = self.next;
-            self.next = RowStart { row: self.begin.row + 1, offset: self.begin.offset + read as u64 };
+            self.start = self.next;
+            self.next = RowStart { row: self.start.row + 1, offset: self.start.offset + read as u64 };
             if self.line.trim_ascii().is_empty() {
                 continue;
             }
@@ -241,8 +241,8 @@ impl Rows for JsonRows {
         }
     }
 
-    fn begin(&self) -> RowStart {
-        self.begin
+    fn start(&self) -> RowStart {
+        self.start
     }
 
     fn cell(&self, column: usize) -> Cell<'_> {
@@ -263,6 +263,6 @@ impl Rows for JsonRows {
     }
 
     fn stamp(&self, stamp: u64) -> u64 {
-        mix(stamp, &self.line)
+        hash_bytes(stamp, &self.line)
     }
 }

@@ -35,11 +35,11 @@ pub(super) fn plain(name: &str) -> String {
 
 /// Where the column stands that a user means by a name: the one that is called so, else the only one whose name is the same as
 /// names are compared.
-pub(super) fn place_of(header: &[String], name: &str) -> Option<usize> {
+pub(super) fn column_index(header: &[String], name: &str) -> Option<usize> {
     let exact = header.iter().position(|column| column.trim() == name.trim());
     exact.or_else(|| {
         let wanted = Some(plain(name)).filter(|wanted| !wanted.is_empty())?;
-        let mut alike = (0..header.len()).filter(|at| plain(&header[*at]) == wanted);
+        let mut alike = (0..header.len()).filter(|index| plain(&header[*index]) == wanted);
         let first = alike.next();
         first.filter(|_| alike.next().is_none())
     })
@@ -81,18 +81,20 @@ impl Mapping {
                     return;
                 }
                 let wanted = plain(wanted);
-                if let Some(at) = (0..names.len()).find(|at| !taken[*at] && names[*at] == wanted) {
-                    taken[at] = true;
-                    *place = Some(at);
+                if let Some(position) =
+                    (0..names.len()).find(|position| !taken[*position] && names[*position] == wanted)
+                {
+                    taken[position] = true;
+                    *place = Some(position);
                 }
             };
         for column in COLUMNS {
             let Some(name) = renames.and_then(|renames| renames.get(column.name)) else { continue };
             // The spelling that was chosen comes before another one of the same name.
-            match place_of(header, name).filter(|at| !taken[*at]) {
-                Some(at) => {
-                    taken[at] = true;
-                    places[column.field as usize] = Some(at);
+            match column_index(header, name).filter(|position| !taken[*position]) {
+                Some(position) => {
+                    taken[position] = true;
+                    places[column.field as usize] = Some(position);
                 }
                 None => take(column, name, &mut places, &mut taken),
             }
@@ -152,9 +154,9 @@ impl Mapping {
 
     /// What it says of itself, so that a table is read again when it is mapped otherwise.
     pub(super) fn stamp(&self) -> u64 {
-        let place = |place: &Option<usize>| place.map_or(0, |at| at as u64 + 1);
-        let stamp = self.places.iter().fold(Stamp::new(), |stamp, at| stamp.number(place(at)));
-        self.others.iter().fold(stamp, |stamp, (at, name)| stamp.number(*at as u64).text(name)).finish()
+        let place = |place: &Option<usize>| place.map_or(0, |index| index as u64 + 1);
+        let stamp = self.places.iter().fold(Stamp::new(), |stamp, index| stamp.number(place(index)));
+        self.others.iter().fold(stamp, |stamp, (index, name)| stamp.number(*index as u64).text(name)).finish()
     }
 }
 
@@ -177,19 +179,22 @@ const GUESSES: &[(&str, &[&str])] = &[
 
 /// A column of the tidy table and the column of the header that it may be.
 pub(super) fn guesses(header: &[String], mapping: &Mapping) -> Vec<(&'static str, Option<String>)> {
-    let mut free: Vec<&(usize, String)> = mapping.others.iter().collect();
+    // What has the name of a column of the tidy table was given to no column because a user gave that one another: it is none
+    // whose name only looks alike.
+    let mut free: Vec<&(usize, String)> =
+        mapping.others.iter().filter(|(_, name)| !is_known_name(name)).collect();
     let mut out = Vec::new();
     for column in mapping.missing() {
         let close = GUESSES.iter().find(|(name, _)| *name == column.name).map_or(&[][..], |(_, close)| close);
         let rank = |(_, name): &&(usize, String)| {
             let name = plain(name);
             let listed = close.iter().position(|close| *close == name);
-            let contains = name.contains(column.name).then_some(close.len());
-            let near = (distance(&name, column.name) <= 2 && name.len() > 3).then_some(close.len() + 1);
-            listed.or(contains).or(near)
+            let containing = name.contains(column.name).then_some(close.len());
+            let misspelled = (distance(&name, column.name) <= 2 && name.len() > 3).then_some(close.len() + 1);
+            listed.or(containing).or(misspelled)
         };
-        let best = free.iter().enumerate().filter_map(|(at, other)| Some((rank(other)?, at))).min();
-        let found = best.map(|(_, at)| free.remove(at).1.clone());
+        let best = free.iter().enumerate().filter_map(|(index, other)| Some((rank(other)?, index))).min();
+        let found = best.map(|(_, index)| free.remove(index).1.clone());
         out.push((column.name, found));
     }
     debug_assert!(header.len() >= mapping.others.len());
@@ -201,12 +206,12 @@ fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.chars().take(64).enumerate() {
-        let mut before = row[0];
+        let mut diagonal = row[0];
         row[0] = i + 1;
         for (j, y) in b.iter().enumerate() {
-            let changed = before + usize::from(x != *y);
-            before = row[j + 1];
-            row[j + 1] = changed.min(before + 1).min(row[j] + 1);
+            let changed = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
         }
     }
     row[b.len()]
@@ -231,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn of_columns_with_one_name_the_first_is_read_and_the_others_are_known() {
+    fn the_first_of_two_columns_with_one_name_is_read() {
         let names =
             header("run,harness,model,scenario,turn,attempt,Passed,passed,passed,p>1,p<1,note,note,,");
         let mapping = Mapping::new(&names, None);
@@ -267,13 +272,25 @@ mod tests {
         assert_eq!(distance("attemt", "attempt"), 1);
     }
 
+    /// `--map turn=run` had the hint `--map run=turn`: the two differ by two letters.
+    #[test]
+    fn a_column_that_another_took_the_place_of_is_no_guess() {
+        let names = header("run,harness,model,scenario,turn,attempt,passed,job");
+        let renames = |column: &str| ColumnRenames::from([("turn".to_owned(), column.to_owned())]);
+        let guessed =
+            |names: &[String], column: &str| guesses(names, &Mapping::new(names, Some(&renames(column))));
+        assert_eq!(guessed(&names, "run"), [("run", Some("job".to_owned()))]);
+        assert_eq!(guessed(&names[..7], "run"), [("run", None)]);
+        assert_eq!(guessed(&names[..7], "attempt"), [("attempt", None)]);
+    }
+
     #[test]
     fn a_name_that_a_person_wrote_is_the_column_that_is_called_so_or_the_only_one_alike() {
         let names = header("run,harness,model,task,Round, Round No,ROUND,attempt,passed");
-        assert_eq!(place_of(&names, "ROUND"), Some(6));
-        assert_eq!(place_of(&names, "round_no"), Some(5));
-        assert_eq!(place_of(&names, "round"), None, "two are alike");
-        assert_eq!(place_of(&names, "stage"), None);
+        assert_eq!(column_index(&names, "ROUND"), Some(6));
+        assert_eq!(column_index(&names, "round_no"), Some(5));
+        assert_eq!(column_index(&names, "round"), None, "two are alike");
+        assert_eq!(column_index(&names, "stage"), None);
         // What is remembered is read as it was chosen, and by a header that writes its names otherwise.
         let turn = |names: &[String]| {
             let renames = ColumnRenames::from([("turn".to_owned(), "ROUND".to_owned())]);

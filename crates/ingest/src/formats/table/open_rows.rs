@@ -20,27 +20,27 @@ pub(super) fn open(tree: &Tree, path: &str, encoding: Encoding) -> Result<Box<dy
     })
 }
 
-/// Opens it with these columns, which are those of its header but for JSON Lines; at a row that [`Rows::begin`] gave, or at
+/// Opens it with these columns, which are those of its header but for JSON Lines; at a row that [`Rows::start`] gave, or at
 /// the first.
 pub(super) fn open_with(
     tree: &Tree,
     path: &str,
     encoding: Encoding,
     columns: &[String],
-    begin: Option<RowStart>,
+    start: Option<RowStart>,
 ) -> Result<Box<dyn Rows>, ReadError> {
-    let Some(begin) = begin else {
+    let Some(start) = start else {
         return match encoding {
             Encoding::JsonLines => Ok(Box::new(JsonRows::open(tree, path)?.with_columns(columns))),
             _ => open(tree, path, encoding),
         };
     };
     Ok(match encoding {
-        Encoding::Csv => Box::new(CsvRows::open(tree, path)?.at(tree, path, begin)?),
+        Encoding::Csv => Box::new(CsvRows::open(tree, path)?.at(tree, path, start)?),
         Encoding::JsonLines => {
-            Box::new(JsonRows::open(tree, path)?.with_columns(columns).at(tree, path, begin)?)
+            Box::new(JsonRows::open(tree, path)?.with_columns(columns).at(tree, path, start)?)
         }
-        Encoding::Parquet => Box::new(ParquetRows::open(tree, path)?.at(begin)),
+        Encoding::Parquet => Box::new(ParquetRows::open(tree, path)?.at(start)),
     })
 }
 

@@ -11,7 +11,7 @@ use std::os::unix::fs::FileExt as _;
 
 use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
-use model::thrift::{Kind, Spec, Thrift};
+use model::thrift::{Kind, Spec, ThriftReader};
 use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
@@ -56,23 +56,23 @@ impl Source {
     }
 
     /// At most so many bytes from a place on; fewer at the end.
-    fn read(&self, at: u64, most: usize) -> io::Result<Vec<u8>> {
+    fn read(&self, offset: u64, most: usize) -> io::Result<Vec<u8>> {
         match self {
             Self::File(file) => {
                 let mut bytes = Vec::new();
-                Part { file, position: at }.take(most as u64).read_to_end(&mut bytes)?;
+                Part { file, position: offset }.take(most as u64).read_to_end(&mut bytes)?;
                 Ok(bytes)
             }
             Self::Bytes(bytes) => {
-                let begin = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
-                let end = begin.saturating_add(most).min(bytes.len());
-                Ok(bytes[begin..end].to_vec())
+                let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
+                let end = start.saturating_add(most).min(bytes.len());
+                Ok(bytes[start..end].to_vec())
             }
         }
     }
 
     /// Whether more than so many bytes come out of a gzip in it. What is no gzip, or breaks off, gives what it gives before.
-    fn unpacks_beyond(&self, at: u64, packed: u64, most: u64) -> bool {
+    fn unpacks_beyond(&self, offset: u64, packed: u64, most: u64) -> bool {
         fn gives_more(packed: impl io::Read, most: u64) -> bool {
             let mut unpacked = MultiGzDecoder::new(packed).take(most);
             let _ = io::copy(&mut unpacked, &mut io::sink());
@@ -80,12 +80,12 @@ impl Source {
         }
         let most = most.saturating_add(1);
         match self {
-            Self::File(file) => gives_more(Part { file, position: at }.take(packed), most),
+            Self::File(file) => gives_more(Part { file, position: offset }.take(packed), most),
             Self::Bytes(bytes) => {
-                let begin = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
+                let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
                 let end =
-                    begin.saturating_add(usize::try_from(packed).unwrap_or(usize::MAX)).min(bytes.len());
-                gives_more(&bytes[begin..end], most)
+                    start.saturating_add(usize::try_from(packed).unwrap_or(usize::MAX)).min(bytes.len());
+                gives_more(&bytes[start..end], most)
             }
         }
     }
@@ -118,19 +118,19 @@ pub(super) fn check_footer(source: &Source) -> Result<(), String> {
     if length > FOOTER_CAP {
         return Err(format!("its footer states {length} bytes, and at most {FOOTER_CAP} are read"));
     }
-    let Some(begin) = size.checked_sub(8 + length) else {
+    let Some(start) = size.checked_sub(8 + length) else {
         return Err("its footer is longer than the file".to_owned());
     };
     let footer =
-        source.read(begin, usize::try_from(length).unwrap_or(0)).map_err(|error| error.to_string())?;
+        source.read(start, usize::try_from(length).unwrap_or(0)).map_err(|error| error.to_string())?;
     check_schema(&footer)
 }
 
 /// The version and the schema are the first fields of a footer. A second schema in it is passed over by the library.
 fn check_schema(footer: &[u8]) -> Result<(), String> {
     const MALFORMED: &str = "its schema is malformed";
-    let mut thrift = Thrift::new(footer);
-    let begin = (|| {
+    let mut thrift = ThriftReader::new(footer);
+    let start = (|| {
         let version = thrift.field(0)?;
         (version == (1, 5)).then_some(())?;
         thrift.number()?;
@@ -139,7 +139,7 @@ fn check_schema(footer: &[u8]) -> Result<(), String> {
         let (kind, elements) = thrift.list()?;
         (kind == 12).then_some(elements)
     })();
-    let elements = begin.ok_or(MALFORMED)?;
+    let elements = start.ok_or(MALFORMED)?;
     if elements > SCHEMA_CAP {
         return Err(format!("its schema has {elements} elements, and at most {SCHEMA_CAP} are read"));
     }
@@ -226,17 +226,17 @@ fn check_column(source: &Source, size: u64, column: &ColumnChunkMetaData) -> Res
         let name = words.split('(').next().unwrap_or_default();
         return Err(format!("is packed with {name}, which is not read; write it with Snappy, zstd or gzip"));
     }
-    let begin = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
-    let range = u64::try_from(begin).ok().zip(u64::try_from(column.compressed_size()).ok());
-    let end = range.and_then(|(begin, length)| begin.checked_add(length)).filter(|end| *end <= size);
-    let (Some((begin, _)), Some(end)) = (range, end) else { return Err("lies outside the file".to_owned()) };
-    let (mut at, mut dictionary, mut largest) = (begin, 0_u64, 0_u64);
-    while at < end {
-        let (page, head) = page_head(source, at, end)
+    let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+    let range = u64::try_from(start).ok().zip(u64::try_from(column.compressed_size()).ok());
+    let end = range.and_then(|(start, length)| start.checked_add(length)).filter(|end| *end <= size);
+    let (Some((start, _)), Some(end)) = (range, end) else { return Err("lies outside the file".to_owned()) };
+    let (mut position, mut dictionary, mut largest) = (start, 0_u64, 0_u64);
+    while position < end {
+        let (page, head) = page_head(source, position, end)
             .map_err(|error| error.to_string())?
             .ok_or("has a page without a head")?;
-        at += head;
-        if page.packed > end - at {
+        position += head;
+        if page.packed > end - position {
             return Err("has a page that does not end in it".to_owned());
         }
         if page.unpacked > HELD_CAP {
@@ -253,7 +253,7 @@ fn check_column(source: &Source, size: u64, column: &ColumnChunkMetaData) -> Res
         // Before the packed bytes of a page of the second version its levels stand as they are.
         let levels = page.levels.iter().sum::<u64>().min(page.packed);
         if matches!(column.compression(), Compression::GZIP(_))
-            && source.unpacks_beyond(at + levels, page.packed - levels, page.unpacked)
+            && source.unpacks_beyond(position + levels, page.packed - levels, page.unpacked)
         {
             return Err(format!(
                 "has a page that unpacks to more than the {} bytes that it states",
@@ -268,7 +268,7 @@ fn check_column(source: &Source, size: u64, column: &ColumnChunkMetaData) -> Res
         } else {
             largest = largest.max(page.unpacked.saturating_add(page.packed));
         }
-        at += page.packed;
+        position += page.packed;
     }
     Ok(dictionary.saturating_add(largest))
 }
@@ -286,10 +286,10 @@ struct PageHead {
 }
 
 /// The head of the page at a place, and how many bytes it has. Nothing where there is none.
-fn page_head(source: &Source, at: u64, end: u64) -> io::Result<Option<(PageHead, u64)>> {
-    let left = usize::try_from(end - at).unwrap_or(usize::MAX);
+fn page_head(source: &Source, offset: u64, end: u64) -> io::Result<Option<(PageHead, u64)>> {
+    let left = usize::try_from(end - offset).unwrap_or(usize::MAX);
     for most in [HEAD, HEAD_CAP] {
-        let bytes = source.read(at, most.min(left))?;
+        let bytes = source.read(offset, most.min(left))?;
         if let Some(found) = parsed_head(&bytes) {
             return Ok(Some(found));
         }
@@ -298,7 +298,7 @@ fn page_head(source: &Source, at: u64, end: u64) -> io::Result<Option<(PageHead,
 }
 
 fn parsed_head(bytes: &[u8]) -> Option<(PageHead, u64)> {
-    let mut thrift = Thrift::new(bytes);
+    let mut thrift = ThriftReader::new(bytes);
     let mut head = PageHead::default();
     let mut is_negative = false;
     thrift.structure(&PAGE_HEADER, &mut |id, number| {

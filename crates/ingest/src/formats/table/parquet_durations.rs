@@ -25,17 +25,18 @@ pub(super) fn durations(file: &dyn FileReader) -> HashMap<String, i64> {
     };
     let columns = file.metadata().file_metadata().schema_descr().columns();
     let names: HashSet<&str> = columns.iter().map(|column| column.name()).collect();
-    if let Some(found) = described("ARROW:schema").and_then(|text| of_arrow(&base64(text), &names)) {
+    if let Some(found) = described("ARROW:schema").and_then(|text| arrow_durations(&base64(text), &names)) {
         return found;
     }
-    let mut found = described("pandas").map(of_pandas).unwrap_or_default();
-    let times = columns.iter().filter_map(|column| Some((column.name().to_owned(), of_time(column)?)));
+    let mut found = described("pandas").map(pandas_durations).unwrap_or_default();
+    let times =
+        columns.iter().filter_map(|column| Some((column.name().to_owned(), time_units_per_second(column)?)));
     found.extend(times);
     found
 }
 
 /// How many of its units a second has, of a column that is a time of a day.
-fn of_time(column: &ColumnDescriptor) -> Option<i64> {
+fn time_units_per_second(column: &ColumnDescriptor) -> Option<i64> {
     match (column.logical_type_ref(), column.converted_type()) {
         (Some(LogicalType::Time(time)), _) => Some(match time.unit {
             TimeUnit::MILLIS => 1_000,
@@ -48,7 +49,7 @@ fn of_time(column: &ColumnDescriptor) -> Option<i64> {
     }
 }
 
-fn of_pandas(text: &str) -> HashMap<String, i64> {
+fn pandas_durations(text: &str) -> HashMap<String, i64> {
     let described = serde_json::from_str::<Value>(text).unwrap_or_default();
     let columns = described.get("columns").and_then(Value::as_array).into_iter().flatten();
     let duration = |column: &Value| {
@@ -90,14 +91,14 @@ fn base64(text: &str) -> Vec<u8> {
 
 /// The durations among these columns in a schema of Arrow (`Message.fbs` and `Schema.fbs` of its format); `None` = it cannot
 /// be read.
-fn of_arrow(message: &[u8], names: &HashSet<&str>) -> Option<HashMap<String, i64>> {
+fn arrow_durations(message: &[u8], names: &HashSet<&str>) -> Option<HashMap<String, i64>> {
     // Before the message stand its length and, since version 0.15, a mark.
     let head = if message.starts_with(&[0xff; 4]) { 8 } else { 4 };
     let buffer = FlatBuffer(message.get(head..)?);
     let fields = buffer.schema_fields()?;
     let count = buffer.offset(fields)?.min(COLUMNS_CAP);
-    let duration = |at: usize| {
-        let (name, per_second) = buffer.duration(buffer.target(fields + 4 + 4 * at)?)?;
+    let duration = |index: usize| {
+        let (name, per_second) = buffer.duration(buffer.target(fields + 4 + 4 * index)?)?;
         names.contains(name).then(|| (name.to_owned(), per_second))
     };
     Some((0..count).filter_map(duration).collect())
@@ -107,21 +108,21 @@ fn of_arrow(message: &[u8], names: &HashSet<&str>) -> Option<HashMap<String, i64
 struct FlatBuffer<'a>(&'a [u8]);
 
 impl FlatBuffer<'_> {
-    fn bytes<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
-        self.0.get(at..at.checked_add(N)?)?.try_into().ok()
+    fn bytes<const N: usize>(&self, position: usize) -> Option<[u8; N]> {
+        self.0.get(position..position.checked_add(N)?)?.try_into().ok()
     }
 
-    fn short(&self, at: usize) -> Option<usize> {
-        self.bytes(at).map(u16::from_le_bytes).map(usize::from)
+    fn short(&self, position: usize) -> Option<usize> {
+        self.bytes(position).map(u16::from_le_bytes).map(usize::from)
     }
 
-    fn offset(&self, at: usize) -> Option<usize> {
-        self.bytes(at).map(u32::from_le_bytes).and_then(|offset| usize::try_from(offset).ok())
+    fn offset(&self, position: usize) -> Option<usize> {
+        self.bytes(position).map(u32::from_le_bytes).and_then(|offset| usize::try_from(offset).ok())
     }
 
     /// Where it goes from here.
-    fn target(&self, at: usize) -> Option<usize> {
-        at.checked_add(self.offset(at)?)
+    fn target(&self, position: usize) -> Option<usize> {
+        position.checked_add(self.offset(position)?)
     }
 
     /// Where a table has its field of this number; `None` = it has none, which is the default.
@@ -150,16 +151,16 @@ impl FlatBuffer<'_> {
             return None;
         }
         let unit = match self.field(self.target(self.field(field, 3)?)?, 0) {
-            Some(at) => self.short(at)?,
+            Some(index) => self.short(index)?,
             None => 1,
         };
         let per_second = *[1, 1_000, 1_000_000, 1_000_000_000].get(unit)?;
         let name = self.target(self.field(field, 0)?)?;
-        let (begin, length) = (name.checked_add(4)?, self.offset(name)?);
+        let (start, length) = (name.checked_add(4)?, self.offset(name)?);
         if length > NAME_CAP {
             return None;
         }
-        let name = self.0.get(begin..begin.checked_add(length)?)?;
+        let name = self.0.get(start..start.checked_add(length)?)?;
         Some((std::str::from_utf8(name).ok()?, per_second))
     }
 }
@@ -236,16 +237,16 @@ mod tests {
         let whole = base64(&described_by_pyarrow());
         let names = HashSet::from(["agent_seconds", "test_seconds", "waited"]);
         let durations = [("agent_seconds", 1_000), ("test_seconds", 1), ("waited", 1_000_000_000)];
-        assert_eq!(of_arrow(&whole, &names), Some(expected(&durations)));
+        assert_eq!(arrow_durations(&whole, &names), Some(expected(&durations)));
         for end in 0..whole.len() {
-            of_arrow(&whole[..end], &names);
+            arrow_durations(&whole[..end], &names);
         }
         for index in 0..whole.len() {
             let mut damaged = whole.clone();
             damaged[index] ^= 0xff;
-            of_arrow(&damaged, &names);
+            arrow_durations(&damaged, &names);
         }
-        assert_eq!(of_arrow(&base64("no base64"), &names), None);
+        assert_eq!(arrow_durations(&base64("no base64"), &names), None);
     }
 
     /// A message with a schema of three durations in nanoseconds, which have one name between them.
@@ -259,7 +260,7 @@ mod tests {
         words.extend([12, 0, 0, 8, 0]);
         words.extend([32, 0, 12, 0, 0]);
         words.push(COUNT);
-        words.extend((0..COUNT).map(|at| field - (60 + 4 * at)));
+        words.extend((0..COUNT).map(|index| field - (60 + 4 * index)));
         // A field with its name, kind and type; the type with its unit; the name.
         words.extend([field - 4, 36, 0, 18, 4]);
         words.extend([field + 16, 3, 0, 0, 0]);
@@ -274,8 +275,11 @@ mod tests {
     fn only_names_of_columns_are_kept_and_none_that_is_long() {
         let long = "x".repeat(NAME_CAP + 1);
         let names = HashSet::from(["waited", long.as_str()]);
-        assert_eq!(of_arrow(&schema_of("waited"), &names), Some(expected(&[("waited", 1_000_000_000)])));
-        assert_eq!(of_arrow(&schema_of("other"), &names), Some(HashMap::new()));
-        assert_eq!(of_arrow(&schema_of(&long), &names), Some(HashMap::new()));
+        assert_eq!(
+            arrow_durations(&schema_of("waited"), &names),
+            Some(expected(&[("waited", 1_000_000_000)]))
+        );
+        assert_eq!(arrow_durations(&schema_of("other"), &names), Some(HashMap::new()));
+        assert_eq!(arrow_durations(&schema_of(&long), &names), Some(HashMap::new()));
     }
 }

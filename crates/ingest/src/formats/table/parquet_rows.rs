@@ -16,7 +16,7 @@ use super::cell::Cell;
 use super::mapping;
 use super::parquet_bounds::{self, Source};
 use super::parquet_durations::durations;
-use super::rows::{COLUMNS_CAP, ROW_CAP, RowError, RowStart, Rows, mix};
+use super::rows::{COLUMNS_CAP, ROW_CAP, RowError, RowStart, Rows, hash_bytes};
 
 /// Most bytes of a file inside a zip, which has to be unpacked into memory.
 const ZIP_CAP: u64 = 256 << 20;
@@ -88,7 +88,7 @@ impl ParquetRows {
             RandomAccess::Bytes(bytes) => Source::Bytes(Bytes::from(bytes)),
         };
         parquet_bounds::check_footer(&source).map_err(|reason| damaged(&ParquetError::General(reason)))?;
-        let file = caught(|| {
+        let file = catch_panic(|| {
             Ok::<Box<dyn FileReader>, ParquetError>(match &source {
                 Source::File(file) => Box::new(SerializedFileReader::new(file.try_clone()?)?),
                 Source::Bytes(bytes) => Box::new(SerializedFileReader::new(bytes.clone())?),
@@ -164,9 +164,9 @@ impl ParquetRows {
     }
 
     /// The same before another row.
-    pub(super) fn at(mut self, begin: RowStart) -> Self {
-        self.skip = begin.offset;
-        self.row = begin.offset;
+    pub(super) fn at(mut self, start: RowStart) -> Self {
+        self.skip = start.offset;
+        self.row = start.offset;
         self
     }
 
@@ -188,7 +188,7 @@ impl ParquetRows {
             for leaf in &mut self.leaves {
                 let mut reader = group.get_column_reader(leaf.index)?;
                 if self.skip > 0 {
-                    pass_over(&mut reader, usize::try_from(self.skip).unwrap_or(usize::MAX))?;
+                    skip_rows(&mut reader, usize::try_from(self.skip).unwrap_or(usize::MAX))?;
                 }
                 leaf.reader = Some(reader);
             }
@@ -216,7 +216,7 @@ impl ParquetRows {
 }
 
 /// A panic of the library is an error.
-fn caught<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+fn catch_panic<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
         Err(ParquetError::General("its values are not what their heads state".to_owned()))
     })
@@ -272,7 +272,7 @@ impl Leaf {
             }
             Some(ColumnReader::FixedLenByteArrayColumnReader(reader)) => {
                 take(reader, rows, optional, out, |v| {
-                    if is_half { half(v.data()) } else { decimal(v.data(), scale.unwrap_or(0)) }
+                    if is_half { half_float(v.data()) } else { decimal(v.data(), scale.unwrap_or(0)) }
                 })
             }
             Some(ColumnReader::Int96ColumnReader(reader)) => {
@@ -302,7 +302,7 @@ fn decimal(bytes: &[u8], scale: i32) -> BatchCell {
 }
 
 /// A number of 16 bits, the lowest first (IEEE 754, binary16).
-fn half(bytes: &[u8]) -> BatchCell {
+fn half_float(bytes: &[u8]) -> BatchCell {
     let Ok(bytes) = <[u8; 2]>::try_from(bytes) else { return BatchCell::Empty };
     let bits = u16::from_le_bytes(bytes);
     let (exponent, fraction) = (i32::from((bits >> 10) & 0x1f), bits & 0x3ff);
@@ -336,7 +336,7 @@ fn take<T: DataType>(
     Ok(())
 }
 
-fn pass_over(reader: &mut ColumnReader, rows: usize) -> Result<(), ParquetError> {
+fn skip_rows(reader: &mut ColumnReader, rows: usize) -> Result<(), ParquetError> {
     match reader {
         ColumnReader::BoolColumnReader(reader) => reader.skip_records(rows),
         ColumnReader::Int32ColumnReader(reader) => reader.skip_records(rows),
@@ -359,7 +359,7 @@ fn time_text(value: i64, per_second: i64, utc: bool) -> String {
         rest * (1_000_000 / per_second)
     };
     let zone = if utc { "Z" } else { "" };
-    match model::moment::from_seconds(seconds) {
+    match model::timestamp::from_seconds(seconds) {
         Some(text) => format!("{}.{micros:06}{zone}", text.trim_end_matches('Z')),
         None => value.to_string(),
     }
@@ -388,7 +388,7 @@ impl Rows for ParquetRows {
     fn advance(&mut self) -> Option<Result<(), RowError>> {
         self.batch_row += 1;
         if self.batch_row >= self.batch {
-            match caught(|| self.fill()) {
+            match catch_panic(|| self.fill()) {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => return Some(Err(RowError::Rest(damaged(&error)))),
@@ -398,7 +398,7 @@ impl Rows for ParquetRows {
         Some(Ok(()))
     }
 
-    fn begin(&self) -> RowStart {
+    fn start(&self) -> RowStart {
         RowStart { row: self.row, offset: self.row.saturating_sub(1) }
     }
 
@@ -427,11 +427,11 @@ impl Rows for ParquetRows {
     fn stamp(&self, mut stamp: u64) -> u64 {
         for column in 0..self.leaves.len() {
             stamp = match self.cell(column) {
-                Cell::Empty => mix(stamp, b"\0"),
-                Cell::Text(text) | Cell::Nested(text) => mix(stamp, text.as_bytes()),
-                Cell::Integer(number) => mix(stamp, &number.to_le_bytes()),
-                Cell::Number(number) => mix(stamp, &number.to_bits().to_le_bytes()),
-                Cell::Flag(flag) => mix(stamp, &[u8::from(flag), 1]),
+                Cell::Empty => hash_bytes(stamp, b"\0"),
+                Cell::Text(text) | Cell::Nested(text) => hash_bytes(stamp, text.as_bytes()),
+                Cell::Integer(number) => hash_bytes(stamp, &number.to_le_bytes()),
+                Cell::Number(number) => hash_bytes(stamp, &number.to_bits().to_le_bytes()),
+                Cell::Flag(flag) => hash_bytes(stamp, &[u8::from(flag), 1]),
             };
         }
         stamp
@@ -488,13 +488,13 @@ mod tests {
             (0x7bff, 65_504.0),
             (0xfc00, f64::NEG_INFINITY),
         ] {
-            let cell = half(&u16::to_le_bytes(bits));
+            let cell = half_float(&u16::to_le_bytes(bits));
             assert!(
                 matches!(cell, BatchCell::Number(number) if number.to_bits() == expected.to_bits()),
                 "{bits:#06x}: {cell:?}"
             );
         }
-        assert!(matches!(half(&u16::to_le_bytes(0x7e00)), BatchCell::Number(number) if number.is_nan()));
-        assert!(matches!(half(&[0]), BatchCell::Empty));
+        assert!(matches!(half_float(&u16::to_le_bytes(0x7e00)), BatchCell::Number(n) if n.is_nan()));
+        assert!(matches!(half_float(&[0]), BatchCell::Empty));
     }
 }

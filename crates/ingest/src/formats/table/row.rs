@@ -7,7 +7,7 @@ use files::{HashKey, Stamp};
 use super::cell::Cell;
 use super::columns::Field;
 use super::mapping::Mapping;
-use super::rows::{Rows, mix};
+use super::rows::{Rows, hash_bytes};
 use crate::readers::clock;
 
 /// Letters of a name.
@@ -27,7 +27,7 @@ impl<'a> Row<'a> {
 
     /// The cell of a field; empty where the table has no such column.
     pub(super) fn cell(&self, field: Field) -> Cell<'a> {
-        self.mapping.place(field).map_or(Cell::Empty, |at| self.rows.cell(at))
+        self.mapping.place(field).map_or(Cell::Empty, |index| self.rows.cell(index))
     }
 
     /// Whether the table has a column that counts tests.
@@ -36,8 +36,8 @@ impl<'a> Row<'a> {
     }
 
     /// The cell of a column that the tidy table does not define.
-    pub(super) fn other(&self, at: usize) -> Cell<'a> {
-        self.rows.cell(at)
+    pub(super) fn other_cell(&self, column: usize) -> Cell<'a> {
+        self.rows.cell(column)
     }
 
     /// Words.
@@ -60,7 +60,8 @@ impl<'a> Row<'a> {
             return Some(format!("“{shown}”, which is a list and no name. {consequence}"));
         };
         let place = self.mapping.place(field);
-        let column = place.and_then(|at| self.rows.header().get(at)).map_or(field.name(), String::as_str);
+        let column =
+            place.and_then(|index| self.rows.header().get(index)).map_or(field.name(), String::as_str);
         let key = keys.split('"').next().unwrap_or_default();
         let hint = format!("--map {}={column}.{key}", field.name());
         let hint = Cell::Text(&hint).shown();
@@ -69,7 +70,7 @@ impl<'a> Row<'a> {
 
     /// Its number.
     pub(super) fn number(&self) -> u64 {
-        self.rows.begin().row
+        self.rows.start().row
     }
 
     /// Whether numbers may have a comma.
@@ -140,17 +141,17 @@ pub(super) struct EpisodeKey(pub(super) String);
 impl EpisodeKey {
     /// Which share of the episodes it is in. Without the key nobody can choose names that fall into one.
     pub(super) fn share(&self, shares: u64, hash_key: HashKey) -> u64 {
-        keyed(hash_key, &self.0) % shares.max(1)
+        keyed_hash(hash_key, &self.0) % shares.max(1)
     }
 
     /// The same for equal episodes.
     pub(super) fn hash(&self) -> u64 {
-        Stamp::new().number(mix(0, self.0.as_bytes())).finish()
+        Stamp::new().number(hash_bytes(0, self.0.as_bytes())).finish()
     }
 }
 
 /// A hash that nobody can foresee without the key.
-pub(super) fn keyed(hash_key: HashKey, text: &str) -> u64 {
+pub(super) fn keyed_hash(hash_key: HashKey, text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(&hash_key);
     hasher.write(text.as_bytes());
@@ -158,14 +159,14 @@ pub(super) fn keyed(hash_key: HashKey, text: &str) -> u64 {
 }
 
 /// What is wrong with a begin and an end of which nobody can say how far they are apart. Both are kept as they are.
-pub(super) fn odd_span(begin: (Field, Option<&str>), end: (Field, Option<&str>)) -> Option<String> {
-    let ((begin_field, begin), (end_field, end)) = (begin, end);
-    let (begin, end) = (begin?, end?);
-    clock::seconds_between(begin, end).is_none().then(|| {
+pub(super) fn odd_span(start: (Field, Option<&str>), end: (Field, Option<&str>)) -> Option<String> {
+    let ((begin_field, start), (end_field, end)) = (start, end);
+    let (start, end) = (start?, end?);
+    clock::seconds_between(start, end).is_none().then(|| {
         format!(
             "says {} “{}” and {} “{}”: the end is before the begin, or one of them has no zone. The time between is unknown.",
             begin_field.name(),
-            Cell::Text(begin).shown(),
+            Cell::Text(start).shown(),
             end_field.name(),
             Cell::Text(end).shown()
         )

@@ -65,7 +65,7 @@ impl<'b> Taker<'_, 'b> {
 
     /// Warns of the row.
     pub(super) fn warn(&mut self, code: &'static str, action: RowAction, message: &str) {
-        self.warnings.of_run(self.run, self.place.path, self.row.number(), code, action, message);
+        self.warnings.add_for_run(self.run, self.place.path, self.row.number(), code, action, message);
     }
 
     /// A whole number.

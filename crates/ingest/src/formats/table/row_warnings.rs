@@ -50,7 +50,14 @@ pub(super) struct RowWarnings {
 
 impl RowWarnings {
     /// Says something of a row.
-    pub(super) fn row(&mut self, path: &str, row: u64, code: &'static str, action: RowAction, message: &str) {
+    pub(super) fn add_for_row(
+        &mut self,
+        path: &str,
+        row: u64,
+        code: &'static str,
+        action: RowAction,
+        message: &str,
+    ) {
         if self.count(path, code, false) {
             self.listed.push(warning(path, code, action, format!("Row {row} {message}")));
         } else {
@@ -59,7 +66,7 @@ impl RowWarnings {
     }
 
     /// Says something of a run of this key at a row.
-    pub(super) fn of_run(
+    pub(super) fn add_for_run(
         &mut self,
         run: &str,
         path: &str,
@@ -70,7 +77,7 @@ impl RowWarnings {
     ) {
         let is_first = self.is_first_of_run(run, code);
         if self.count(path, code, is_first) {
-            self.listed.push(warning(path, code, action, format!("Row {row} {message}")).of_run(run));
+            self.listed.push(warning(path, code, action, format!("Row {row} {message}")).with_run(run));
         } else if let Some(count) = self.runs.get_mut(run) {
             *count.unlisted.entry(code).or_default() += 1;
         }
@@ -105,16 +112,16 @@ impl RowWarnings {
     }
 
     /// Hands them over. What is not listed is counted with its run, and said by the last one of its kind.
-    pub(super) fn settle(mut self, report: &mut Report) {
+    pub(super) fn write_to(mut self, report: &mut Report) {
         for count in self.counts.values().filter(|count| count.all > count.listed) {
             if let Some(last) = self.listed.get_mut(count.last) {
-                let more = count.all - count.listed;
-                last.message.push_str(&format!(" {more} more of the same kind are not listed."));
+                let unlisted_count = count.all - count.listed;
+                last.message.push_str(&format!(" {unlisted_count} more of the same kind are not listed."));
             }
         }
         report.warn_all(self.listed);
-        let of_runs = self.runs.into_iter().map(|(run, count)| (Some(run), count.unlisted));
-        for (run, unlisted) in of_runs.chain([(None, self.unlisted)]) {
+        let run_counts = self.runs.into_iter().map(|(run, count)| (Some(run), count.unlisted));
+        for (run, unlisted) in run_counts.chain([(None, self.unlisted)]) {
             let counts = by_severity(&unlisted);
             if counts.total() > 0 {
                 *report.not_kept.warnings.entry(run).or_default() += counts;

@@ -24,7 +24,7 @@ pub(super) enum Encoding {
 
 impl Encoding {
     /// What a file's name says; `None` = no table.
-    pub(super) fn of_name(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         let (_, ending) = name.rsplit_once('.')?;
         if name.starts_with('.') {
             return None;
@@ -85,7 +85,7 @@ pub(super) trait Rows: Send {
     /// Goes to the next row. `None` = there is none.
     fn advance(&mut self) -> Option<Result<(), RowError>>;
     /// Where the row begins.
-    fn begin(&self) -> RowStart;
+    fn start(&self) -> RowStart;
     /// A cell of the row.
     fn cell(&self, column: usize) -> Cell<'_>;
     /// Whether numbers may have a comma.
@@ -148,7 +148,7 @@ impl<R: Read> Read for BudgetedReader<R> {
 }
 
 /// Adds bytes to a stamp, eight at once.
-pub(super) fn mix(stamp: u64, bytes: &[u8]) -> u64 {
+pub(super) fn hash_bytes(stamp: u64, bytes: &[u8]) -> u64 {
     const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut chunks = bytes.chunks_exact(8);
     let mut stamp = stamp ^ (bytes.len() as u64).wrapping_mul(PRIME);

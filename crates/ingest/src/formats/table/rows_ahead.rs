@@ -120,8 +120,8 @@ impl Rows for RowsAhead {
         Some(self.batch.rows[self.current].error.take().map_or(Ok(()), Err))
     }
 
-    fn begin(&self) -> RowStart {
-        self.row().map_or(RowStart { row: 0, offset: 0 }, |row| row.begin)
+    fn start(&self) -> RowStart {
+        self.row().map_or(RowStart { row: 0, offset: 0 }, |row| row.start)
     }
 
     fn cell(&self, column: usize) -> Cell<'_> {
@@ -161,7 +161,7 @@ mod tests {
         let mut all = vec![format!("{:?} {}", rows.header(), rows.decimal_comma())];
         while let Some(next) = rows.advance() {
             let cells: Vec<String> = (0..9).map(|column| format!("{:?}", rows.cell(column))).collect();
-            let start = rows.begin();
+            let start = rows.start();
             let size = (rows.bytes(), rows.stamp(7));
             match next {
                 Ok(()) => all.push(format!("{start:?} {size:?} {}", cells.join("|"))),

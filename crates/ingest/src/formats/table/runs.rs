@@ -40,9 +40,9 @@ pub(super) struct Runs {
 
 impl Runs {
     /// Looks at the first row of some of an episode, or one that names another harness or model than the row before.
-    pub(super) fn see(&mut self, row: &Row<'_>, table: TablePosition<'_>, warnings: &mut RowWarnings) {
+    pub(super) fn add_row(&mut self, row: &Row<'_>, table: TablePosition<'_>, warnings: &mut RowWarnings) {
         let mut leave_out = |message: &str| {
-            warnings.row(table.path(), row.number(), "table.no_name", RowAction::Skipped, message);
+            warnings.add_for_row(table.path(), row.number(), "table.no_name", RowAction::Skipped, message);
         };
         let Some(key) = row.name(Field::Run) else {
             return match row.nested_name(Field::Run, "The row is left out.") {
@@ -68,17 +68,17 @@ impl Runs {
             }
         };
         describe((&mut self.found[index], &mut self.first_values[index]), (&key, row, table), warnings);
-        self.see_planned(row, &key, table, warnings);
-        self.see_counted(row, index, table.path(), warnings);
+        self.add_planned(row, &key, table, warnings);
+        self.add_counted(row, index, table.path(), warnings);
     }
 
     /// Takes the task that a row says its run only counts.
-    fn see_counted(&mut self, row: &Row<'_>, index: usize, path: &str, warnings: &mut RowWarnings) {
+    fn add_counted(&mut self, row: &Row<'_>, index: usize, path: &str, warnings: &mut RowWarnings) {
         let Some(task) = row.text(Field::CountedTask) else { return };
         let run = &mut self.found[index];
         let name = Cell::Text(&task).shown();
         let mut warn = |code, action, message: &str| {
-            warnings.of_run(&run.key, path, row.number(), code, action, message);
+            warnings.add_for_run(&run.key, path, row.number(), code, action, message);
         };
         if row.name(Field::Scenario).is_some() {
             let message =
@@ -117,7 +117,7 @@ impl Runs {
     }
 
     /// A scenario has as many turns in every run.
-    fn see_planned(
+    fn add_planned(
         &mut self,
         row: &Row<'_>,
         run: &str,
@@ -141,7 +141,7 @@ impl Runs {
                 Cell::Text(&name(Field::Scenario)).shown(),
                 table.name_of(first)
             );
-            warnings.of_run(
+            warnings.add_for_run(
                 run,
                 table.path(),
                 row.number(),
@@ -182,7 +182,7 @@ fn describe(
     warnings: &mut RowWarnings,
 ) {
     let mut warn = |code, message: &str| {
-        warnings.of_run(key, table.path(), row.number(), code, RowAction::Differently, message);
+        warnings.add_for_run(key, table.path(), row.number(), code, RowAction::Differently, message);
     };
     let times = (run.started_at.is_some(), run.finished_at.is_some());
     for (index, column) in COLUMNS.iter().enumerate().filter(|(_, column)| column.subject == RowSubject::Run)
@@ -190,13 +190,13 @@ fn describe(
         let cell = row.cell(column.field);
         let is_said = if column.kind == Kind::Text { cell.text().is_some() } else { !cell.is_unknown() };
         // What belongs to another column is taken once that is known.
-        let waits = match column.field {
+        let is_pending = match column.field {
             Field::Run => true,
             Field::BenchmarkName => !first_values.contains_key(&(Field::Benchmark as usize)),
             Field::RunnerVersion => run.runner.is_none(),
             _ => false,
         };
-        if !is_said || waits {
+        if !is_said || is_pending {
             continue;
         }
         // A reason is words, whatever they stand in.
@@ -269,7 +269,7 @@ fn take(run: &mut Run, field: Field, row: &Row<'_>) -> bool {
         Field::RestoreBeforeTry => return setting(RESTORE_BEFORE_TRY, cell.flag().map(Value::from)),
         Field::Harness => {
             run.harness = text();
-            run.baseline = run.harness.as_deref().and_then(Baseline::of_harness);
+            run.baseline = run.harness.as_deref().and_then(Baseline::from_harness_name);
         }
         Field::Model => run.model = text(),
         Field::Provider => run.provider = text(),

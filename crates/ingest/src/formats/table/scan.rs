@@ -12,7 +12,7 @@ use crate::format_trait::{Part, Report};
 
 use super::cell::Cell;
 use super::files::{Table, TablePosition};
-use super::row::{EpisodeKey, Player, Row, keyed};
+use super::row::{EpisodeKey, Player, Row, keyed_hash};
 use super::row_warnings::{RowAction, RowWarnings};
 use super::rows::{RowError, RowStart, Rows};
 use super::runs::{RUNS_CAP, Runs};
@@ -30,7 +30,7 @@ const EPISODES_CAP: usize = 7_000_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece {
     /// Rows in a row, from this one on.
-    From { table: String, begin: RowStart },
+    From { table: String, start: RowStart },
     /// A share of the episodes.
     Share { number: u64, share_count: u64 },
 }
@@ -38,7 +38,7 @@ pub(super) enum Piece {
 impl Piece {
     pub(super) fn key(&self) -> String {
         match self {
-            Self::From { table, begin } => format!("{table}#{}@{}", begin.row, begin.offset),
+            Self::From { table, start } => format!("{table}#{}@{}", start.row, start.offset),
             Self::Share { number, share_count } => format!("share {number} of {share_count}"),
         }
     }
@@ -52,10 +52,10 @@ impl Piece {
                 share_count: share_count.parse().ok()?,
             });
         }
-        let (table, begin) = key.rsplit_once('#')?;
-        let (row, offset) = begin.split_once('@')?;
-        let begin = RowStart { row: row.parse().ok()?, offset: offset.parse().ok()? };
-        Some(Self::From { table: table.to_owned(), begin })
+        let (table, start) = key.rsplit_once('#')?;
+        let (row, offset) = start.split_once('@')?;
+        let start = RowStart { row: row.parse().ok()?, offset: offset.parse().ok()? };
+        Some(Self::From { table: table.to_owned(), start })
     }
 }
 
@@ -122,9 +122,9 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> ScanRe
             match next {
                 Ok(()) => {}
                 Err(RowError::Row(code, message)) => {
-                    warnings.row(
+                    warnings.add_for_row(
                         &table.path,
-                        rows.begin().row,
+                        rows.start().row,
                         code,
                         RowAction::Skipped,
                         &format!("{message}. It is left out."),
@@ -132,7 +132,7 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> ScanRe
                     continue;
                 }
                 Err(RowError::Rest(error)) => {
-                    let consequence = format!("It is read up to row {}.", rows.begin().row.saturating_sub(1));
+                    let consequence = format!("It is read up to row {}.", rows.start().row.saturating_sub(1));
                     report.unreadable(&table.path, &error, &consequence);
                     break;
                 }
@@ -142,14 +142,14 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> ScanRe
             let is_new = !has_episode || key != last;
             let full = chunks.len() == first || chunks.last().is_some_and(|chunk| chunk.size.is_full());
             if full && is_new {
-                let piece = Piece::From { table: table.path.clone(), begin: rows.begin() };
+                let piece = Piece::From { table: table.path.clone(), start: rows.start() };
                 chunks.push(Chunk { piece, stamp: table.mapping.stamp(), size: PartSize::default() });
             }
             let number = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
             // In any case: the next row is compared with this one.
             let is_other_player = row.take_player(&mut player);
             if is_new || is_other_player {
-                runs.see(&row, TablePosition { tables, index }, &mut warnings);
+                runs.add_row(&row, TablePosition { tables, index }, &mut warnings);
             }
             if is_new && has_episode {
                 apart |= match chunk_of.get(&key.hash()) {
@@ -167,7 +167,7 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> ScanRe
         }
     }
     if runs.too_many {
-        warnings.row(
+        warnings.add_for_row(
             "",
             1,
             "table.too_many_runs",
@@ -175,7 +175,7 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> ScanRe
             &format!("and those after it name more than {RUNS_CAP} runs. Rows of further runs are left out."),
         );
     }
-    warnings.settle(report);
+    warnings.write_to(report);
     let parts = if apart {
         shares(&chunks, all, tree.hash_key())
     } else {
@@ -227,7 +227,7 @@ impl Chunk {
 /// episodes, by another key or by the hash of another version of the standard library.
 fn shares(chunks: &[Chunk], all: PartSize, hash_key: HashKey) -> Vec<Part> {
     let share_count = all.rows.div_ceil(SHARE_ROWS).max(all.bytes.div_ceil(PART_BYTES)).max(1);
-    let whole = Stamp::new().number(keyed(hash_key, ""));
+    let whole = Stamp::new().number(keyed_hash(hash_key, ""));
     let whole = chunks.iter().fold(whole, |stamp, chunk| stamp.number(chunk.stamp).number(chunk.size.rows));
     let part = |number| Part {
         key: Piece::Share { number, share_count }.key(),
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn the_key_of_a_part_says_what_it_reads() {
         let pieces = [
-            Piece::From { table: "a#b/c@d.csv".to_owned(), begin: RowStart { row: 20_001, offset: 1_234 } },
+            Piece::From { table: "a#b/c@d.csv".to_owned(), start: RowStart { row: 20_001, offset: 1_234 } },
             Piece::Share { number: 3, share_count: 17 },
         ];
         for piece in pieces {

@@ -102,7 +102,7 @@ fn put_cell(column: usize, cell: Cell<'_>, out: &mut Vec<u8>) {
 /// A row: its table, its number, whether numbers may have a comma, and its cells by column, ended by 0.
 fn put_row(table: usize, rows: &dyn Rows, columns: &[usize], out: &mut Vec<u8>) {
     put_number(table as u64, out);
-    put_number(rows.begin().row, out);
+    put_number(rows.start().row, out);
     out.push(u8::from(rows.decimal_comma()));
     for column in columns {
         put_cell(*column, rows.cell(*column), out);
@@ -140,7 +140,7 @@ impl Shares {
                 if waiting[share].len() >= block {
                     shares.put_block(share, &mut waiting[share], &mut end)?;
                     if end >= FILE_CAP {
-                        shares.left_out = Some((index, rows.begin().row + 1));
+                        shares.left_out = Some((index, rows.start().row + 1));
                         break 'tables;
                     }
                 }
@@ -162,7 +162,7 @@ impl Shares {
 
     /// Takes the rows out of the file, as a disk that fails does.
     #[cfg(test)]
-    pub(super) fn lose_after(&self, bytes: u64) {
+    pub(super) fn fail_after(&self, bytes: u64) {
         self.file.set_len(bytes).expect("a file");
     }
 
@@ -224,9 +224,9 @@ impl ShareRows<'_> {
             let cell = match take_bytes(&mut rest, 1)?[0] {
                 kind @ (TEXT | NESTED) => {
                     let size = usize::try_from(take_number(&mut rest)?).ok()?;
-                    let begin = length - rest.len();
+                    let start = length - rest.len();
                     take_bytes(&mut rest, size)?;
-                    let text = begin..begin + size;
+                    let text = start..start + size;
                     if kind == NESTED { StoredCell::Nested(text) } else { StoredCell::Text(text) }
                 }
                 INTEGER => {
@@ -262,20 +262,20 @@ impl Rows for ShareRows<'_> {
         Some(self.take_row().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData).into()))
     }
 
-    fn begin(&self) -> RowStart {
+    fn start(&self) -> RowStart {
         RowStart { row: self.row, offset: 0 }
     }
 
     fn cell(&self, column: usize) -> Cell<'_> {
-        let Ok(at) = self.cells.binary_search_by_key(&column, |(column, _)| *column) else {
+        let Ok(range) = self.cells.binary_search_by_key(&column, |(column, _)| *column) else {
             return Cell::Empty;
         };
-        let text = |at: &std::ops::Range<usize>| {
-            self.block.get(at.clone()).and_then(|text| std::str::from_utf8(text).ok())
+        let text = |range: &std::ops::Range<usize>| {
+            self.block.get(range.clone()).and_then(|text| std::str::from_utf8(text).ok())
         };
-        match &self.cells[at].1 {
-            StoredCell::Text(at) => text(at).map_or(Cell::Empty, Cell::Text),
-            StoredCell::Nested(at) => text(at).map_or(Cell::Empty, Cell::Nested),
+        match &self.cells[range].1 {
+            StoredCell::Text(range) => text(range).map_or(Cell::Empty, Cell::Text),
+            StoredCell::Nested(range) => text(range).map_or(Cell::Empty, Cell::Nested),
             StoredCell::Integer(number) => Cell::Integer(*number),
             StoredCell::Number(number) => Cell::Number(*number),
             StoredCell::Flag(flag) => Cell::Flag(*flag),
@@ -288,7 +288,7 @@ impl Rows for ShareRows<'_> {
 
     fn bytes(&self) -> u64 {
         let sizes = self.cells.iter().map(|(_, cell)| match cell {
-            StoredCell::Text(at) | StoredCell::Nested(at) => at.len() as u64,
+            StoredCell::Text(range) | StoredCell::Nested(range) => range.len() as u64,
             _ => 8,
         });
         sizes.sum()
@@ -333,7 +333,7 @@ mod tests {
     /// What each row of a table says, with its number.
     fn row_text(rows: &dyn Rows, columns: &[usize]) -> String {
         let cells = columns.iter().map(|column| format!("{:?}", rows.cell(*column)));
-        format!("{} {} {}", rows.begin().row, rows.decimal_comma(), cells.collect::<Vec<_>>().join("|"))
+        format!("{} {} {}", rows.start().row, rows.decimal_comma(), cells.collect::<Vec<_>>().join("|"))
     }
 
     #[test]
@@ -368,8 +368,8 @@ mod tests {
                     next.unwrap();
                     let table = rows.table();
                     let mapping = &tables[table].mapping;
-                    assert!((table, rows.begin().row) > last, "in the order of the tables");
-                    last = (table, rows.begin().row);
+                    assert!((table, rows.start().row) > last, "in the order of the tables");
+                    last = (table, rows.start().row);
                     assert!(Row::new(&rows, mapping).episode(&mut key));
                     assert_eq!(key.share(share_count, tree.hash_key()), share);
                     found[table].push(row_text(&rows, &mapping.columns()));

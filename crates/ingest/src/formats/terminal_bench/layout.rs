@@ -30,7 +30,7 @@ pub(super) struct Trial {
 pub(super) type Order = (u32, i64, String);
 
 /// The trials by task, in the order of their names.
-pub(super) fn trials(tree: &Tree, at: &str, files: &RunFiles) -> BTreeMap<String, Vec<Trial>> {
+pub(super) fn trials(tree: &Tree, place_folder: &str, files: &RunFiles) -> BTreeMap<String, Vec<Trial>> {
     let mut named: BTreeMap<(String, String), Trial> = BTreeMap::new();
     for (index, entry) in files.entries().iter().enumerate() {
         let text = |key| entry.get(key).and_then(Node::word).map(str::to_owned);
@@ -47,15 +47,15 @@ pub(super) fn trials(tree: &Tree, at: &str, files: &RunFiles) -> BTreeMap<String
         named.insert((task, name), trial);
     }
     let mut called_otherwise = Vec::new();
-    for task in folders(tree, at) {
-        let path = join(at, &task);
+    for task in folders(tree, place_folder) {
+        let path = join(place_folder, &task);
         for name in folders(tree, &path) {
             let folder = join(&path, &name);
             let entries = tree.list(&folder);
-            let has =
+            let has_entry =
                 |name: &str, is_folder| entries.iter().any(|e| e.name == name && e.is_folder() == is_folder);
-            let has_result = has(RESULTS, false);
-            if !has_result && !["panes", "sessions", "agent-logs"].iter().any(|name| has(name, true)) {
+            let has_result = has_entry(RESULTS, false);
+            if !has_result && !["panes", "sessions", "agent-logs"].iter().any(|name| has_entry(name, true)) {
                 continue;
             }
             let id = (task.clone(), name);
@@ -105,8 +105,8 @@ fn own_names(tree: &Tree, path: &str) -> Option<(String, String)> {
     Some((text("task_id")?, text("trial_name")?))
 }
 
-fn folders(tree: &Tree, at: &str) -> Vec<String> {
-    let entries = tree.list(at).into_iter();
+fn folders(tree: &Tree, folder: &str) -> Vec<String> {
+    let entries = tree.list(folder).into_iter();
     entries.filter(|e| e.is_folder() && !e.name.starts_with('.')).map(|e| e.name).collect()
 }
 

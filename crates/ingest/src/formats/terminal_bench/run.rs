@@ -47,9 +47,9 @@ const NOT_SETTINGS: [&str; 18] = [
 
 impl RunFiles {
     /// Reads what is there of `results.json`, `run_metadata.json` and `tb.lock`.
-    pub(super) fn read(tree: &Tree, at: &str, report: &mut Report) -> Self {
+    pub(super) fn read(tree: &Tree, folder: &str, report: &mut Report) -> Self {
         let mut read = |name: &str, cap, consequence: &str| {
-            let path = join(at, name);
+            let path = join(folder, name);
             tree.entry(&path).filter(|entry| !entry.is_folder())?;
             report.read_object(tree, &path, cap, consequence)
         };
@@ -87,11 +87,15 @@ impl RunFiles {
     }
 
     /// Identity of the run: the name of its folder, which is its id, unless the folder is the whole source.
-    pub(super) fn key(&self, tree: &Tree, at: &str) -> String {
-        let folder = || Some(file_name(at)).filter(|name| !name.is_empty());
+    pub(super) fn key(&self, tree: &Tree, place_folder: &str) -> String {
+        let folder = || Some(file_name(place_folder)).filter(|name| !name.is_empty());
         let id = || self.text("run_id", &["local_config", "run_id"]);
-        let name = if source_name::is_whole(tree, at) { id().or_else(folder) } else { folder().or_else(id) };
-        name.map_or_else(|| source_name::of_folder(tree), str::to_owned)
+        let name = if source_name::is_whole(tree, place_folder) {
+            id().or_else(folder)
+        } else {
+            folder().or_else(id)
+        };
+        name.map_or_else(|| tree.folder_name(), str::to_owned)
     }
 
     /// Its own id, which every copy of it has that was made before it was resumed.
@@ -129,12 +133,12 @@ impl RunFiles {
     }
 
     /// The run.
-    pub(super) fn run(&self, tree: &Tree, at: &str, report: &mut Report) -> Run {
-        let mut run = Run::unknown(self.key(tree, at), self.benchmark());
+    pub(super) fn run(&self, tree: &Tree, folder: &str, report: &mut Report) -> Run {
+        let mut run = Run::unknown(self.key(tree, folder), self.benchmark());
         let version = self.locked(&["harness", "version"]).and_then(Node::word).map(str::to_owned);
         run.runner = Some(("Terminal-Bench".to_owned(), version));
         run.harness = self.text("agent_name", &["agent", "name"]).map(str::to_owned);
-        run.baseline = run.harness.as_deref().and_then(Baseline::of_harness);
+        run.baseline = run.harness.as_deref().and_then(Baseline::from_harness_name);
         if let Some(model) = self.text("model_name", &["agent", "model_name"]) {
             // As its client of models parts them.
             let (provider, name) = model.split_once('/').map_or((None, model), |(p, m)| (Some(p), m));
@@ -148,7 +152,7 @@ impl RunFiles {
         for key in ["n_attempts", "dataset_size"] {
             unusable.take(key, self.meta(key), value::count);
         }
-        unusable.warn(&join(at, METADATA), report);
+        unusable.warn(&join(folder, METADATA), report);
         for (key, value) in self.metadata.as_ref().map_or(&[][..], Node::map) {
             if !NOT_SETTINGS.contains(&key.as_str()) {
                 flatten(key, value, &mut run.settings);
@@ -166,7 +170,7 @@ impl RunFiles {
         {
             run.extra.insert("commit_hash".to_owned(), commit.into());
         }
-        self.reported(&mut run, at, report);
+        self.reported(&mut run, folder, report);
         if let Some(stated) = run.extra.remove(JOB_ID) {
             run.extra.insert(format!("results.{JOB_ID}"), stated);
         }
@@ -177,7 +181,7 @@ impl RunFiles {
     }
 
     /// Its own figures. The metadata has them from the end on, the results after each trial.
-    fn reported(&self, run: &mut Run, at: &str, report: &mut Report) {
+    fn reported(&self, run: &mut Run, folder: &str, report: &mut Report) {
         const KNOWN: [&str; 8] = [
             "id",
             "results",
@@ -189,15 +193,15 @@ impl RunFiles {
             "pass_at_k",
         ];
         let results = self.results.as_ref();
-        for (file, of_file) in [(RESULTS, results), (METADATA, self.metadata.as_ref())] {
-            let Some(of_file) = of_file else { continue };
+        for (file, summary) in [(RESULTS, results), (METADATA, self.metadata.as_ref())] {
+            let Some(summary) = summary else { continue };
             let mut unusable = UnusableValues::default();
-            let shares = of_file.get("pass_at_k").map_or(&[][..], Node::map);
+            let shares = summary.get("pass_at_k").map_or(&[][..], Node::map);
             let counts = ["n_resolved", "n_unresolved"].map(|key| {
-                let count = unusable.take(key, of_file.get(key), value::count);
+                let count = unusable.take(key, summary.get(key), value::count);
                 (key.to_owned(), count.map(f64::from))
             });
-            let accuracy = unusable.take("accuracy", of_file.get("accuracy"), value::share);
+            let accuracy = unusable.take("accuracy", summary.get("accuracy"), value::share);
             let mut figures = vec![("accuracy".to_owned(), accuracy)];
             figures.extend(counts);
             figures.extend(shares.iter().map(|(k, share)| {
@@ -210,7 +214,7 @@ impl RunFiles {
                 let known = run.reported.figures.iter().any(|(other, _)| *other == name);
                 run.reported.figures.extend(figure.filter(|_| !known).map(|figure| (name, figure)));
             }
-            unusable.warn(&join(at, file), report);
+            unusable.warn(&join(folder, file), report);
         }
         for (key, value) in results.map_or(&[][..], Node::map) {
             if !KNOWN.contains(&key.as_str()) && *value != Node::Null {

@@ -100,7 +100,7 @@ pub(super) fn episode(
     times(result, &mut episode, &mut attempt, &mut unusable);
     usage(result, &mut attempt, &mut unusable);
     tests(result, &mut attempt, &mut unusable);
-    unusable.settle_times(&mut episode.timing);
+    unusable.take_from_timing(&mut episode.timing);
     episode.unrecognised = verdict(tree, trial, result, &mut attempt, &mut unusable);
     if attempt.verdict == Verdict::Passed && attempt.tests.iter().any(TestResult::is_failing) {
         report.warn(Warning::read_differently(
@@ -109,7 +109,7 @@ pub(super) fn episode(
             "It is resolved, and not all of its tests passed. It counts as passed.",
         ));
     }
-    unusable.settle(&mut attempt);
+    unusable.take_from_attempt(&mut attempt);
     unusable.warn(&place, report);
     if let Some(instruction) = result.get("instruction").and_then(Node::text) {
         turn.title = first_title(instruction, TITLE_CAP);
@@ -148,21 +148,21 @@ fn identity_in_run(trial: &Trial, result: Option<&Node>, run: &RunFacts) -> Opti
     let uuid = run.uuid.as_ref()?;
     // A copied folder has another name than the trial.
     let name = result.and_then(|result| result.get("trial_name")).and_then(Node::word);
-    Some(identity::of_id(&["tb-run", uuid, &trial.task, name.unwrap_or(&trial.name)]))
+    Some(identity::from_id(&["tb-run", uuid, &trial.task, name.unwrap_or(&trial.name)]))
 }
 
 /// The id of a result, with when its trial began: every copy of it has them, also one in the results of a resumed run.
 fn identity_of_result(result: Option<&Node>) -> Option<String> {
     let text = |key: &str| result?.get(key).and_then(Node::word);
-    let began = identity::in_utc(text("trial_started_at").unwrap_or_default());
-    text("id").map(|id| identity::of_id(&["tb", id, &began]))
+    let began = identity::utc_text(text("trial_started_at").unwrap_or_default());
+    text("id").map(|id| identity::from_id(&["tb", id, &began]))
 }
 
 /// The name of the trial in its own result, with when it began: no two trials of a run have both, whatever their folders are
 /// called now. By this copies within a run are known where no id tells them.
 pub(super) fn name_in_result(result: Option<&Node>) -> Option<String> {
     let text = |key: &str| result?.get(key).and_then(Node::word);
-    let began = identity::in_utc(text("trial_started_at").unwrap_or_default());
+    let began = identity::utc_text(text("trial_started_at").unwrap_or_default());
     text("trial_name").map(|name| format!("{name} {began}"))
 }
 
@@ -207,10 +207,10 @@ fn verdict(
 
 fn times(result: &Node, episode: &mut Episode, attempt: &mut Attempt, unusable: &mut UnusableValues) {
     let mut phase = |name: &str| {
-        let (begin, end) = (format!("{name}_started_at"), format!("{name}_ended_at"));
-        let (begin, end) = (unusable.time(&begin, result.get(&begin)), unusable.time(&end, result.get(&end)));
-        let seconds = unusable.span(name, begin.as_deref(), end.as_deref());
-        (begin, end, seconds)
+        let (start, end) = (format!("{name}_started_at"), format!("{name}_ended_at"));
+        let (start, end) = (unusable.time(&start, result.get(&start)), unusable.time(&end, result.get(&end)));
+        let seconds = unusable.span(name, start.as_deref(), end.as_deref());
+        (start, end, seconds)
     };
     let (trial, agent, tests) = (phase("trial"), phase("agent"), phase("test"));
     let timing = &mut attempt.timing;

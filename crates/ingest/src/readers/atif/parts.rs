@@ -50,15 +50,9 @@ pub fn content(node: &Node) -> (String, u64) {
             let mut all = Vec::new();
             let mut lost = 0;
             for part in parts {
-                if let Some(Node::Text(text, cut)) = part.get("text") {
-                    lost += cut;
-                    all.push(text.clone());
-                } else if let Node::Text(text, cut) = part {
-                    lost += cut;
-                    all.push(text.clone());
-                } else {
-                    all.push(chip(part));
-                }
+                let (text, cut) = part_text(part);
+                lost += cut;
+                all.push(text);
             }
             let joined = all.join("\n");
             let (kept, more) = cut(&joined, TEXT_CAP);
@@ -69,8 +63,16 @@ pub fn content(node: &Node) -> (String, u64) {
     }
 }
 
+/// The text of a part of a message and how many bytes of it were cut.
+pub(super) fn part_text(part: &Node) -> (String, u64) {
+    match part.get("text").unwrap_or(part) {
+        Node::Text(text, cut) => (text.clone(), *cut),
+        _ => (placeholder(part), 0),
+    }
+}
+
 /// What stands for an image or a sound: its type, and where it lies or how large it is.
-fn chip(part: &Node) -> String {
+fn placeholder(part: &Node) -> String {
     let kind = part.get("type").and_then(Node::word).unwrap_or("part");
     let source = part.get("source");
     let mut facts: Vec<String> = Vec::new();

@@ -5,14 +5,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use model::Tokens;
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::super::clock;
 use super::super::grader::{Calls, StepMentions};
-use super::super::json::{Node, TEXT_CAP, cut};
+use super::super::json::Node;
 use super::super::value::{self, UnusableValues};
-use super::parts::{result_text, tokens};
+use super::message::{Message, print_of_results};
+use super::parts::tokens;
 
 /// What an import needs of a trajectory, without holding its texts.
 #[derive(Debug, Default, Deserialize)]
@@ -109,7 +110,7 @@ impl StepSummary {
             spoke: self.metrics.spoke || self.reasoning_content.as_ref().is_some_and(|r| !r.is_empty),
             results: self.observation.count,
             all_named: self.observation.all_named,
-            says_more: !self.message.is_empty && self.message.print != self.observation.only,
+            says_more: !self.message.is_empty && self.message.print != Some(self.observation.print),
         })
     }
 }
@@ -173,7 +174,7 @@ pub(super) struct Entry {
     pub(super) results: usize,
     /// Whether each result names the call that it belongs to.
     pub(super) all_named: bool,
-    /// Whether its message is more than the result that it has.
+    /// Whether its message is more than the results that it has.
     pub(super) says_more: bool,
 }
 
@@ -194,100 +195,20 @@ pub(super) fn has_spoken(metrics: &Node) -> bool {
     metrics.get("completion_tokens").and_then(Node::count).is_some_and(|n| n > 0)
 }
 
-/// What of a message matters: whether there is one, a print by which it is known again, and the instruction in one that
-/// a harness has framed with words of its own. No other message is kept.
-#[derive(Debug)]
-struct Message {
-    is_empty: bool,
-    print: Option<u64>,
-    instruction: Option<String>,
-}
-
-impl Default for Message {
-    fn default() -> Self {
-        Self { is_empty: true, print: None, instruction: None }
-    }
-}
-
-impl Message {
-    const OTHER: Self = Self { is_empty: false, print: None, instruction: None };
-
-    fn of_text(text: &str) -> Self {
-        let instruction = unframed(text).filter(|instruction| instruction.len() <= TEXT_CAP);
-        Self {
-            is_empty: text.trim().is_empty(),
-            print: Some(print(text)),
-            instruction: instruction.map(str::to_owned),
-        }
-    }
-}
-
-/// The same for equal texts. Of a long one its start counts, as of a text that is kept.
-pub(super) fn print(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    cut(text.trim(), TEXT_CAP).0.hash(&mut hasher);
-    hasher.finish()
-}
-
-impl<'de> Deserialize<'de> for Message {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl<'de> Visitor<'de> for Any {
-            type Value = Message;
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a message")
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Message, E> {
-                Ok(Message::of_text(text))
-            }
-            fn visit_unit<E>(self) -> Result<Message, E> {
-                Ok(Message::default())
-            }
-            fn visit_bool<E>(self, _: bool) -> Result<Message, E> {
-                Ok(Message::OTHER)
-            }
-            fn visit_i64<E>(self, _: i64) -> Result<Message, E> {
-                Ok(Message::OTHER)
-            }
-            fn visit_u64<E>(self, _: u64) -> Result<Message, E> {
-                Ok(Message::OTHER)
-            }
-            fn visit_f64<E>(self, _: f64) -> Result<Message, E> {
-                Ok(Message::OTHER)
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Message, A::Error> {
-                let mut parts = 0;
-                while seq.next_element::<IgnoredAny>()?.is_some() {
-                    parts += 1;
-                }
-                Ok(if parts == 0 { Message::default() } else { Message::OTHER })
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Message, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Message::OTHER)
-            }
-        }
-        deserializer.deserialize_any(Any)
-    }
-}
-
 /// What of the results of tools matters; their texts are let go at once.
 #[derive(Debug, Default)]
 struct Results {
     count: usize,
     all_named: bool,
-    /// The print of the only one.
-    only: Option<u64>,
+    /// The print of what they say together.
+    print: u64,
 }
 
 impl Results {
     fn from_node(observation: &Node) -> Self {
         let results = observation.get("results").map_or(&[][..], Node::list);
-        let only = match results {
-            [only] => Some(print(&result_text(only).0)),
-            _ => None,
-        };
-        Self { count: results.len(), all_named: results.iter().all(|r| source_call_id(r).is_some()), only }
+        let all_named = results.iter().all(|r| source_call_id(r).is_some());
+        Self { count: results.len(), all_named, print: print_of_results(results) }
     }
 }
 
@@ -300,15 +221,6 @@ impl<'de> Deserialize<'de> for Results {
 /// The call that a result names.
 pub(super) fn source_call_id(result: &Node) -> Option<&str> {
     result.get("source_call_id").and_then(Node::text).filter(|id| !id.is_empty())
-}
-
-/// The instruction in the first message of Terminus, which puts its system prompt before it and the screen behind it.
-fn unframed(message: &str) -> Option<&str> {
-    const BEFORE: &str = "\nTask Description:\n";
-    const BEHIND: &str = "\nCurrent terminal state:\n";
-    let system = message.find(BEFORE)?;
-    let instruction = &message[system + BEFORE.len()..];
-    Some(instruction[..instruction.rfind(BEHIND)?].trim())
 }
 
 impl TrajectorySummary {
@@ -354,9 +266,9 @@ impl TrajectorySummary {
 
     /// Adds what the tool calls of the agent's entries name of a verifier's places.
     pub(crate) fn add_mentions(&self, mentions: &mut StepMentions) {
-        let none = Calls::default();
+        let no_calls = Calls::default();
         for step in self.agent_entries() {
-            let calls = step.tool_calls.as_ref().unwrap_or(&none);
+            let calls = step.tool_calls.as_ref().unwrap_or(&no_calls);
             let mut hasher = DefaultHasher::new();
             (step.message.print, calls.print).hash(&mut hasher);
             mentions.push(hasher.finish(), &calls.places);

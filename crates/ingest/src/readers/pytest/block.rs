@@ -131,9 +131,10 @@ fn dedent(lines: &[String]) -> String {
 fn last_words(lines: &[String]) -> String {
     let at_margin =
         |l: &&String| !l.is_empty() && !l.starts_with([' ', '>', '[']) && !l.starts_with("Traceback (");
-    let from = lines.iter().rposition(|l| at_margin(&l));
-    let from = from.or_else(|| lines.iter().rposition(|l| l.starts_with('[') && !l.starts_with("[gw")));
-    from.map_or_else(String::new, |i| lines[i..].join("\n").trim().to_owned())
+    let first_line = lines.iter().rposition(|l| at_margin(&l));
+    let first_line =
+        first_line.or_else(|| lines.iter().rposition(|l| l.starts_with('[') && !l.starts_with("[gw")));
+    first_line.map_or_else(String::new, |i| lines[i..].join("\n").trim().to_owned())
 }
 
 /// Cuts a text at a character boundary and marks it.
@@ -198,7 +199,7 @@ fn differing_items(message: &str) -> Option<(String, String)> {
 /// Splits at a separator that stands outside quotes and brackets.
 fn split_outside_quotes<'a>(text: &'a str, separator: &str) -> Option<(&'a str, &'a str)> {
     let (mut quote, mut escaped, mut depth) = (None, false, 0i32);
-    for (at, c) in text.char_indices() {
+    for (index, c) in text.char_indices() {
         if let Some(q) = quote {
             match c {
                 _ if escaped => escaped = false,
@@ -212,8 +213,8 @@ fn split_outside_quotes<'a>(text: &'a str, separator: &str) -> Option<(&'a str, 
             '\'' | '"' => quote = Some(c),
             '(' | '[' | '{' => depth += 1,
             ')' | ']' | '}' => depth -= 1,
-            ' ' if depth <= 0 && text[at..].starts_with(separator) => {
-                return Some((&text[..at], &text[at + separator.len()..]));
+            ' ' if depth <= 0 && text[index..].starts_with(separator) => {
+                return Some((&text[..index], &text[index + separator.len()..]));
             }
             _ => {}
         }

@@ -17,9 +17,9 @@ pub(super) fn without_ansi(text: &str) -> Cow<'_, str> {
     }
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find('\u{1b}') {
-        out.push_str(&rest[..at]);
-        rest = after_sequence(&rest[at + 1..]);
+    while let Some(index) = rest.find('\u{1b}') {
+        out.push_str(&rest[..index]);
+        rest = after_sequence(&rest[index + 1..]);
     }
     out.push_str(rest);
     Cow::Owned(out)
@@ -53,7 +53,7 @@ pub(super) struct Width(Option<usize>);
 
 impl Width {
     /// Takes the first banner as the measure, unless its title did not fit: then it says nothing about the width.
-    pub(super) fn learn(&mut self, line: &str) {
+    pub(super) fn measure(&mut self, line: &str) {
         let fill = line.chars().next();
         if line.chars().take_while(|&c| Some(c) == fill).count() > 1 {
             self.0.get_or_insert(line.chars().count());
@@ -224,8 +224,8 @@ pub(super) fn verbose(line: &str) -> Option<(&str, Option<Word>)> {
             return Some((id.trim_end(), Some(word)));
         }
         // A reason that itself holds brackets or was cut.
-        for (at, _) in line.match_indices(" (").take(64) {
-            if let Some((id, word)) = line[..at].rsplit_once(' ')
+        for (index, _) in line.match_indices(" (").take(64) {
+            if let Some((id, word)) = line[..index].rsplit_once(' ')
                 && let Some((word, "")) = leading_word(word)
             {
                 return Some((id.trim_end(), Some(word)));
@@ -269,17 +269,17 @@ pub(super) fn summary_entry(text: &str, is_known: impl Fn(&str) -> bool) -> (&st
     if is_known(text) {
         return (text, None);
     }
-    let cut = |at: usize| (&text[..at], Some(&text[at + 3..]));
-    let places = || text.match_indices(" - ").map(|(at, _)| at).take(16);
-    if let Some(at) = places().find(|at| is_known(&text[..*at])) {
-        return cut(at);
+    let cut = |index: usize| (&text[..index], Some(&text[index + 3..]));
+    let places = || text.match_indices(" - ").map(|(index, _)| index).take(16);
+    if let Some(index) = places().find(|index| is_known(&text[..*index])) {
+        return cut(index);
     }
-    let balanced = |at: &usize| {
-        let id = &text[..*at];
+    let balanced = |index: &usize| {
+        let id = &text[..*index];
         id.matches('[').count() <= id.matches(']').count()
     };
     match places().find(balanced).or_else(|| places().next()) {
-        Some(at) => cut(at),
+        Some(index) => cut(index),
         None => (text, None),
     }
 }

@@ -99,7 +99,7 @@ impl Reading<'_> {
 fn entry_title(id: &str) -> String {
     let name = id.split_once("::").map_or(id, |(_, name)| name);
     match name.find('[') {
-        Some(at) => format!("{}{}", name[..at].replace("::", "."), &name[at..]),
+        Some(index) => format!("{}{}", name[..index].replace("::", "."), &name[index..]),
         None => name.replace("::", "."),
     }
 }
@@ -113,7 +113,7 @@ fn block_test_id(block: &Block) -> String {
         return block.name.clone();
     }
     let name = match block.name.find('[') {
-        Some(at) => format!("{}{}", block.name[..at].replace('.', "::"), &block.name[at..]),
+        Some(index) => format!("{}{}", block.name[..index].replace('.', "::"), &block.name[index..]),
         None => block.name.replace('.', "::"),
     };
     // The first place in a traceback is the test itself, unless a fixture raised.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::change::Change;
 use crate::ir::Schema;
-use crate::pack::Maker;
-use crate::sample::Programmatic;
+use crate::pack::TurnMaker;
+use crate::sample::ProgrammaticSampler;
 use crate::suite::{Suite, SuiteFile, SuiteFiles, suite};
 use crate::{Seed, code, text};
 
@@ -13,7 +13,7 @@ use crate::{Seed, code, text};
 fn what_is_taken_over_from_the_turn_before_is_what_would_be_made() {
     for scenario in 0..3 {
         let seed = Seed { base: 11, scenario };
-        let mut maker = Maker::new(&Programmatic, seed, 5);
+        let mut maker = TurnMaker::new(&ProgrammaticSampler, seed, 5);
         let mut before: Option<(Schema, Suite)> = None;
         let (mut cases, mut equal) = (0, 0);
         for turn in 1..=30 {
@@ -40,7 +40,7 @@ fn what_is_taken_over_from_the_turn_before_is_what_would_be_made() {
 #[test]
 fn what_files_of_earlier_turns_write_is_what_would_be_written() {
     for scenario in 0..2 {
-        let mut maker = Maker::new(&Programmatic, Seed { base: 3, scenario }, 5);
+        let mut maker = TurnMaker::new(&ProgrammaticSampler, Seed { base: 3, scenario }, 5);
         let (mut suites, mut tests) = (SuiteFiles::default(), code::PytestFiles::default());
         let mut files = BTreeMap::new();
         let (mut all, mut alone, mut tests_all, mut tests_alone) = (0, 0, 0, 0);
@@ -97,7 +97,7 @@ fn records(text: &str) -> &str {
 
 #[test]
 fn tests_whose_names_would_be_the_same_are_written_whole() {
-    let mut maker = Maker::new(&Programmatic, Seed { base: 3, scenario: 0 }, 5);
+    let mut maker = TurnMaker::new(&ProgrammaticSampler, Seed { base: 3, scenario: 0 }, 5);
     let mut tests = code::PytestFiles::default();
     let mut suite = maker.make_next().expect("it is made").suite.clone();
     tests.next(&suite, &vec![None; suite.cases.len()]);

@@ -11,13 +11,13 @@ use crate::text::pieces::Part;
 /// The clauses that a change writes, most telling first.
 pub(super) fn clauses_of(after: &Schema, delta: &Delta, change: &Change) -> Vec<usize> {
     match change {
-        Change::Entity(change) => of_entity(after, delta, change),
-        Change::Field(change) => with_ids(delta, &of_field(change)),
-        Change::Constraint(change) => with_ids(delta, &of_constraint(change)),
-        Change::Action(change) => of_action(delta, change),
-        Change::Analytic(change) => with_ids(delta, &of_analytic(change)),
-        Change::List(change) => with_ids(delta, &of_list(change)),
-        Change::Convention(change) => with_ids(delta, of_convention(change)),
+        Change::Entity(change) => entity_clauses(after, delta, change),
+        Change::Field(change) => with_ids(delta, &field_clauses(change)),
+        Change::Constraint(change) => with_ids(delta, &constraint_clauses(change)),
+        Change::Action(change) => action_clauses(delta, change),
+        Change::Analytic(change) => with_ids(delta, &analytic_clauses(change)),
+        Change::List(change) => with_ids(delta, &list_clauses(change)),
+        Change::Convention(change) => with_ids(delta, convention_clauses(change)),
     }
 }
 
@@ -25,7 +25,7 @@ fn with_ids(delta: &Delta, ids: &[impl AsRef<str>]) -> Vec<usize> {
     ids.iter().filter_map(|id| delta.index_by_id.get(id.as_ref())).copied().collect()
 }
 
-fn of_entity(after: &Schema, delta: &Delta, change: &EntityChange) -> Vec<usize> {
+fn entity_clauses(after: &Schema, delta: &Delta, change: &EntityChange) -> Vec<usize> {
     match change {
         EntityChange::AddEntity { entity } => {
             let index = after.entities.iter().position(|each| each.key == entity.key);
@@ -49,7 +49,7 @@ fn of_entity(after: &Schema, delta: &Delta, change: &EntityChange) -> Vec<usize>
     }
 }
 
-fn of_field(change: &FieldChange) -> Vec<String> {
+fn field_clauses(change: &FieldChange) -> Vec<String> {
     let (entity, field) = change.keys();
     let field_id = format!("{entity}.{field}");
     match change {
@@ -66,7 +66,7 @@ fn of_field(change: &FieldChange) -> Vec<String> {
     }
 }
 
-fn of_constraint(change: &ConstraintChange) -> Vec<String> {
+fn constraint_clauses(change: &ConstraintChange) -> Vec<String> {
     use ConstraintChange::{DropUnique, MakeImmutable, MakeMutable, MakeUnique};
     let (entity, field) = change.keys();
     let field_id = format!("{entity}.{field}");
@@ -77,7 +77,7 @@ fn of_constraint(change: &ConstraintChange) -> Vec<String> {
     }
 }
 
-fn of_action(delta: &Delta, change: &ActionChange) -> Vec<usize> {
+fn action_clauses(delta: &Delta, change: &ActionChange) -> Vec<usize> {
     let (entity, key) = change.keys();
     let action = format!("{entity}.{key}");
     match change {
@@ -118,14 +118,14 @@ fn effect_id(action: &str, effect: &Effect) -> String {
     }
 }
 
-fn of_analytic(change: &AnalyticChange) -> Vec<String> {
+fn analytic_clauses(change: &AnalyticChange) -> Vec<String> {
     match change {
         AnalyticChange::RemoveAnalytic { .. } | AnalyticChange::RenameAnalytic { .. } => Vec::new(),
         _ => vec![format!("analytics.{}", change.analytic())],
     }
 }
 
-fn of_list(change: &ListChange) -> Vec<String> {
+fn list_clauses(change: &ListChange) -> Vec<String> {
     match change {
         ListChange::AddFilter { entity, filter } => {
             vec![format!("{entity}.filter.{}.{}", filter.field, filter.op.key())]
@@ -137,7 +137,7 @@ fn of_list(change: &ListChange) -> Vec<String> {
     }
 }
 
-fn of_convention(change: &ConventionChange) -> &'static [&'static str] {
+fn convention_clauses(change: &ConventionChange) -> &'static [&'static str] {
     match change {
         ConventionChange::ChangeErrorShape { .. } => &["errors.body"],
         ConventionChange::ChangeErrorCode { .. } => &["errors.status", "errors.body"],

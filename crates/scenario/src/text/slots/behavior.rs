@@ -2,7 +2,7 @@
 
 use super::SlotFiller;
 use crate::change::{ActionChange, AnalyticChange};
-use crate::text::words::code;
+use crate::text::english::code;
 use crate::text::{action, analytic};
 
 impl SlotFiller<'_> {

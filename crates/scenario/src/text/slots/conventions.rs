@@ -3,7 +3,7 @@
 use super::SlotFiller;
 use crate::change::{ConventionChange, ErrorKind, StatusKind};
 use crate::ir::{Case, ErrorShape, UnknownFields, words};
-use crate::text::words::{all_of, code};
+use crate::text::english::{all_of, code};
 
 impl SlotFiller<'_> {
     pub(super) fn conventions(&mut self, change: &ConventionChange) {

@@ -7,7 +7,7 @@
 mod clauses;
 mod expected;
 mod kinds;
-mod known;
+mod known_entities;
 mod reader;
 mod request_parts;
 mod schema;
@@ -17,14 +17,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use self::expected::expected;
-use self::known::KnownEntities;
+use self::known_entities::KnownEntities;
 use self::reader::read;
 use self::request_parts::sentences;
 use crate::Seed;
 use crate::change::tests::{change, good, second_turn};
 use crate::change::{Change, ChangeKind, apply, next_turn};
 use crate::ir::Schema;
-use crate::sample::{Programmatic, Sampler as _, TouchedParts, propose};
+use crate::sample::{ProgrammaticSampler, Sampler as _, TouchedParts, propose};
 use crate::text::change_request::phrasing;
 use crate::text::delta::is_rename;
 use crate::text::{change_request, specification, wording};
@@ -73,10 +73,10 @@ fn schemas() -> Vec<(Seed, Schema)> {
     let mut all = Vec::new();
     for scenario in 0..4 {
         let seed = Seed { base: 21, scenario };
-        let mut schema = Programmatic.first(seed).unwrap().made;
+        let mut schema = ProgrammaticSampler.first(seed).unwrap().made;
         all.push((seed, schema.clone()));
         for _ in 0..10 {
-            schema = Programmatic.turn(seed, &schema, 5).unwrap().made.after;
+            schema = ProgrammaticSampler.turn(seed, &schema, 5).unwrap().made.after;
         }
         all.push((seed, schema));
     }
@@ -156,9 +156,9 @@ fn the_changes_of_whole_turns_are_read_back_whatever_the_layout() {
     let (mut turns, mut misread_texts) = (0, Vec::new());
     for scenario in 4..12 {
         let seed = Seed { base: 21, scenario };
-        let mut before = Programmatic.first(seed).unwrap().made;
+        let mut before = ProgrammaticSampler.first(seed).unwrap().made;
         for _ in 0..12 {
-            let turn = Programmatic.turn(seed, &before, 3).unwrap().made;
+            let turn = ProgrammaticSampler.turn(seed, &before, 3).unwrap().made;
             // Renames change names that others of the turn use, and changes of one entity may share a clause.
             let mut subjects: Vec<_> = turn.changes.iter().filter_map(Change::entity).collect();
             subjects.sort_unstable();

@@ -2,14 +2,14 @@
 
 use super::{AFTER_FAILURE, Effect, Rule, declared, rule};
 
-const fn more(
+const fn favoring_rule(
     label: &'static str,
     keys: &'static [&'static str],
     effect: Effect,
-    more: &'static str,
+    favors: &'static str,
     note: &'static str,
 ) -> Rule {
-    Rule { more: Some(more), ..rule(label, keys, effect, note) }
+    Rule { favors: Some(favors), ..rule(label, keys, effect, note) }
 }
 
 const BUDGETS: &str = "agents had different budgets";
@@ -17,13 +17,13 @@ const BUDGETS: &str = "agents had different budgets";
 /// A budget of tokens or dollars of a run of this program.
 const fn budget(key: &'static [&'static str; 1]) -> Rule {
     const FAVORS: Option<&str> = Some("a larger budget favors");
-    Rule { unlimited: true, more: FAVORS, ..declared(key, Effect::NotComparable, BUDGETS) }
+    Rule { unlimited: true, favors: FAVORS, ..declared(key, Effect::NotComparable, BUDGETS) }
 }
 
 /// The time of an attempt, or a budget of minutes, of a run of this program.
 const fn minutes(key: &'static [&'static str; 1], unlimited: bool) -> Rule {
     const FAVORS: Option<&str> = Some("longer time favors");
-    Rule { unlimited, more: FAVORS, ..declared(key, Effect::NotComparable, "agents had different time") }
+    Rule { unlimited, favors: FAVORS, ..declared(key, Effect::NotComparable, "agents had different time") }
 }
 
 /// The rules.
@@ -63,7 +63,7 @@ pub(crate) static RULES: &[Rule] = &[
         Effect::NotComparable,
         "more detailed feedback helps at the next attempt",
     ),
-    more(
+    favoring_rule(
         "Agent timeout",
         &[
             "agent.override_timeout_sec",
@@ -76,14 +76,14 @@ pub(crate) static RULES: &[Rule] = &[
         "longer time favors",
         "agents had different time",
     ),
-    more(
+    favoring_rule(
         "Agent timeout, at most",
         &["agent.max_timeout_sec"],
         Effect::NotComparable,
         "longer time favors",
         "agents had different time",
     ),
-    more(
+    favoring_rule(
         "Agent timeout, multiplier",
         &["agent_timeout_multiplier", "^timeout_multiplier"],
         Effect::NotComparable,
@@ -125,7 +125,7 @@ pub(crate) static RULES: &[Rule] = &[
     minutes(&["limits.attempt.minutes"], true),
     minutes(&["limits.episode.minutes"], true),
     minutes(&["limits.run.minutes"], true),
-    more(
+    favoring_rule(
         "Step limit",
         &[
             "max_steps",
@@ -140,7 +140,7 @@ pub(crate) static RULES: &[Rule] = &[
         "more steps favor",
         "agents had different numbers of steps",
     ),
-    more(
+    favoring_rule(
         "Budget",
         &["cost_limit", "max_cost*", "budget*", "max_budget*", "token_limit", "max_total_tokens"],
         Effect::NotComparable,
@@ -263,7 +263,7 @@ pub(crate) static RULES: &[Rule] = &[
         "what goes through the gateway is counted and held back there, and nowhere else",
     ),
     // Where it runs, and how it is graded.
-    more(
+    favoring_rule(
         "Verifier timeout",
         &["verifier.*timeout*", "verifier_timeout*"],
         Effect::CannotBeRuledOut,

@@ -487,8 +487,8 @@ fn numbers_are_grouped() {
 #[test]
 fn the_reference_is_odd_only_against_most_others() {
     let values = |texts: [&str; 4]| texts.map(|t| Some(t.to_owned())).to_vec();
-    assert_eq!(odd(&values(["a", "a", "a", "b"]), 0), [false, false, false, true]);
-    assert_eq!(odd(&values(["b", "a", "a", "a"]), 0), [true, true, true, true]);
-    assert_eq!(odd(&values(["a", "a", "b", "c"]), 0), [true, false, true, true]);
-    assert_eq!(odd(&[Some("a".to_owned()), None], 0), [true, true]);
+    assert_eq!(unlike_reference(&values(["a", "a", "a", "b"]), 0), [false, false, false, true]);
+    assert_eq!(unlike_reference(&values(["b", "a", "a", "a"]), 0), [true, true, true, true]);
+    assert_eq!(unlike_reference(&values(["a", "a", "b", "c"]), 0), [true, false, true, true]);
+    assert_eq!(unlike_reference(&[Some("a".to_owned()), None], 0), [true, true]);
 }

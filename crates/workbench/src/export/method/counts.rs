@@ -11,7 +11,7 @@ use model::{Ending, PassRate};
 use super::counted_in_each;
 use crate::Workbench;
 use crate::api::{ApiError, ComparedMember, Comparison, Member, Stamina};
-use crate::compare::copies::{self, Common};
+use crate::compare::copies::{self, RunsInCommon};
 use crate::compare::doubts;
 use crate::compare::members::{self, Pool};
 use crate::episodes::ending;
@@ -98,7 +98,7 @@ impl Workbench {
             notes.extend(note);
             return Ok((vec![sum], notes));
         }
-        let overlaps = Common::read(&self.store, &pools)?.overlaps(&pools);
+        let overlaps = RunsInCommon::read(&self.store, &pools)?.overlaps(&pools);
         let name = |index: u32| pools.get(index as usize).map(Pool::marked).unwrap_or_default();
         notes.extend(counted_in_each(&overlaps, name));
         Ok((self.episodes_of_pools(&pools)?, notes))
@@ -117,7 +117,7 @@ impl Workbench {
     ) -> Result<(EpisodeCounts, Option<String>), ApiError> {
         let members = pools.len();
         let all = pools.iter().flat_map(Pool::episodes).count();
-        let one = members::all_of_one_turn(&pools);
+        let one_turn = members::all_of_one_turn(&pools);
         copies::count_once(&self.store, &mut pools)?;
         let policy = self.store.get_policy()?;
         let mut seen = HashSet::new();
@@ -129,7 +129,7 @@ impl Workbench {
             trials.add(Observation::from_reason(episode.stamina, episode.end_reason, &policy));
         }
         let name = format!("{members} runs");
-        let sum = if one {
+        let sum = if one_turn {
             EpisodeCounts {
                 name,
                 n: trials.trials,
@@ -155,11 +155,11 @@ impl Workbench {
         pools: &[Pool],
     ) -> Result<Vec<EpisodeCounts>, ApiError> {
         let policy = self.store.get_policy()?;
-        let one = members::all_of_one_turn(pools);
+        let one_turn = members::all_of_one_turn(pools);
         let episode_counts: Vec<EpisodeCounts> = pools
             .iter()
             .map(|pool| {
-                if one {
+                if one_turn {
                     return counts_of_trials(pool.marked(), &pass_rate(&pool.in_scenarios(&policy)));
                 }
                 let n = pool.episodes().count() as u32;

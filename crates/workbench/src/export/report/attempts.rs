@@ -6,7 +6,6 @@ use figures::table::{Column, Table, Value, known, maybe};
 use model::{EndReason, Run, counted};
 use store::{AttemptTotals, EpisodeId, RunId};
 
-use super::super::tables::keep_small_numbers;
 use crate::Workbench;
 use crate::api::{ApiError, Comparison};
 use crate::episodes::run_record;
@@ -32,7 +31,7 @@ struct EndpointAttempts {
 
 impl EndpointAttempts {
     /// What the source of a run counted; `None` = it did not count.
-    fn of_run(run: &Run) -> Option<Self> {
+    fn from_run(run: &Run) -> Option<Self> {
         let figure = |name: &str| {
             let name = format!("stamina_lab.attempts_{name}");
             run.reported.figures.iter().find(|(known, _)| *known == name).map(|(_, count)| *count as u64)
@@ -41,7 +40,7 @@ impl EndpointAttempts {
     }
 
     /// Of both; unknown as soon as one of them is.
-    fn plus(first: Option<Self>, second: Option<Self>) -> Option<Self> {
+    fn sum_of(first: Option<Self>, second: Option<Self>) -> Option<Self> {
         let (first, second) = (first?, second?);
         Some(Self {
             retried: first.retried.saturating_add(second.retried),
@@ -61,7 +60,7 @@ pub(super) fn read(workbench: &Workbench, data: &Comparison) -> Result<Vec<Membe
             let mut runs: Vec<RunId> = Vec::new();
             for run in &member.runs {
                 let record = run_record(&workbench.store, run)?;
-                of_endpoint = EndpointAttempts::plus(of_endpoint, EndpointAttempts::of_run(&record.run));
+                of_endpoint = EndpointAttempts::sum_of(of_endpoint, EndpointAttempts::from_run(&record.run));
                 runs.push(record.entry.id);
             }
             // The same trial in several runs of a member is one.
@@ -100,16 +99,16 @@ fn mean(a: (Option<f64>, u32), b: (Option<f64>, u32)) -> (Option<f64>, u32) {
     ((n > 0).then(|| sum / f64::from(n)), n)
 }
 
-fn add(sum: &mut AttemptTotals, more: &AttemptTotals) {
-    sum.made += more.made;
-    sum.passed += more.passed;
-    sum.failed += more.failed;
-    sum.errors += more.errors;
-    sum.unfinished += more.unfinished;
-    sum.agent_seconds = mean(sum.agent_seconds, more.agent_seconds);
-    sum.test_seconds = mean(sum.test_seconds, more.test_seconds);
-    sum.tokens = mean(sum.tokens, more.tokens);
-    sum.cost_usd = mean(sum.cost_usd, more.cost_usd);
+fn add(sum: &mut AttemptTotals, added: &AttemptTotals) {
+    sum.made += added.made;
+    sum.passed += added.passed;
+    sum.failed += added.failed;
+    sum.errors += added.errors;
+    sum.unfinished += added.unfinished;
+    sum.agent_seconds = mean(sum.agent_seconds, added.agent_seconds);
+    sum.test_seconds = mean(sum.test_seconds, added.test_seconds);
+    sum.tokens = mean(sum.tokens, added.tokens);
+    sum.cost_usd = mean(sum.cost_usd, added.cost_usd);
 }
 
 /// How many attempts of all members did not pass, and which of them never had the chance to. A trial that several of them have
@@ -151,7 +150,7 @@ fn in_words(totals: &[AttemptTotals]) -> String {
 }
 
 /// A mean over so many of the attempts that were made. One of 0 says nothing of those of which it is not known.
-fn of_part((mean, n): (Option<f64>, u32), made: u32) -> Option<Value> {
+fn partial_mean((mean, n): (Option<f64>, u32), made: u32) -> Option<Value> {
     maybe(mean.filter(|mean| *mean > 0.0 || n >= made))
 }
 
@@ -187,14 +186,14 @@ pub(super) fn table(played: &[MemberAttempts]) -> Table {
                 known(row.failed),
                 known(row.errors),
                 known(row.unfinished),
-                of_part(row.agent_seconds, row.made),
-                of_part(row.test_seconds, row.made),
-                of_part(row.tokens, row.made),
-                of_part(row.cost_usd, row.made),
+                partial_mean(row.agent_seconds, row.made),
+                partial_mean(row.test_seconds, row.made),
+                partial_mean(row.tokens, row.made),
+                partial_mean(row.cost_usd, row.made),
             ]);
         }
     }
-    keep_small_numbers(&mut table);
+    table.keep_small_numbers();
     if partial {
         table.notes.push(
             "Some means are over fewer attempts than were made: those of which they are known.".to_owned(),
@@ -205,7 +204,7 @@ pub(super) fn table(played: &[MemberAttempts]) -> Table {
 
 /// What the model's endpoint cost each member: attempts that were retried for it, and lost to it. `None` = nobody counted
 /// any.
-pub(super) fn of_endpoint(played: &[MemberAttempts]) -> Option<Table> {
+pub(super) fn endpoint_table(played: &[MemberAttempts]) -> Option<Table> {
     if played.iter().all(|member| member.of_endpoint.is_none() && !member.shares_trials) {
         return None;
     }
@@ -235,7 +234,7 @@ pub(super) fn of_endpoint(played: &[MemberAttempts]) -> Option<Table> {
     Some(table)
 }
 
-/// What the counts of [`of_endpoint`] mean.
+/// What the counts of [`endpoint_table`] mean.
 const NOT_AGAINST_THE_AGENT: &str = "As the runner counted them. An attempt that is retried leaves no other trace; one that is lost is recorded as ended by the endpoint, and a resume may have played it since. Neither counts against the agent.";
 
 /// Attempts that did not pass, by why they ended.

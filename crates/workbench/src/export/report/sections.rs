@@ -9,8 +9,8 @@ use super::{Block, Report, ReportFigure, Section, attempts, words};
 use crate::Workbench;
 use crate::api::{
     ApiError, Bands, CompareRequest, Comparison, DisagreementMode, DisagreementRequest, DisagreementSort,
-    FailureGrouping, FailureScope, FailuresRequest, FigureOf, GridSort, Measure, Nothing, Pairs,
-    RetriesRequest, TableOf, TaskMode, TasksRequest,
+    FailureGrouping, FailureScope, FailuresRequest, FigureSubject, GridSort, Measure, Nothing, Pairs,
+    RetriesRequest, TableSubject, TaskMode, TasksRequest,
 };
 
 /// The most turns that the table of disagreements has; a page in the app has all.
@@ -38,10 +38,10 @@ struct Figures<'a> {
 
 impl Figures<'_> {
     /// A figure, or why there is none.
-    fn draw(&mut self, name: &str, figure: &FigureOf) -> Result<Block, ApiError> {
+    fn draw(&mut self, name: &str, figure: &FigureSubject) -> Result<Block, ApiError> {
         let spec = self.workbench.figure_spec(figure)?;
         let spec = FigureSpec { layout: self.layout, theme: Theme::Print, ..spec };
-        if let Some(reason) = figures::export::why_not_drawn(&spec) {
+        if let Some(reason) = figures::export::drawing_refusal(&spec) {
             let sentence = format!("The figure \"{name}\" is left out: {reason}.");
             self.warnings.push(sentence.clone());
             return Ok(Block::Text(sentence));
@@ -57,7 +57,7 @@ impl Figures<'_> {
     }
 
     /// A table that can be exported on its own, too.
-    fn table(&self, subject: &TableOf) -> Result<Block, ApiError> {
+    fn table(&self, subject: &TableSubject) -> Result<Block, ApiError> {
         Ok(block(self.workbench.table_spec(subject, self.layout, Theme::Print)?))
     }
 
@@ -90,7 +90,7 @@ impl Workbench {
         let several = data.members.len() > 1;
         let mut sections = vec![
             section("What this is", words::opening(&data)),
-            section("Runs", vec![figures.table(&TableOf::Runs { of: request.clone() })?]),
+            section("Runs", vec![figures.table(&TableSubject::Runs { of: request.clone() })?]),
         ];
         if several {
             sections.push(section("What differs in their settings", settings(&figures, request, &data)?));
@@ -98,7 +98,7 @@ impl Workbench {
         if data.of_one_turn {
             sections.push(section("Pass rates", pass_rates(&mut figures, request, &data)?));
             if several {
-                let pairs = figures.table(&TableOf::Pairs { of: request.clone() })?;
+                let pairs = figures.table(&TableSubject::Pairs { of: request.clone() })?;
                 sections.push(section("Differences", vec![Block::Text(words::overall(&data)), pairs]));
             }
             sections.push(section("Tasks", tasks(&figures, request)?));
@@ -145,7 +145,7 @@ fn settings(
 ) -> Result<Vec<Block>, ApiError> {
     let mut blocks = vec![
         Block::Text(words::comparability(data)),
-        figures.table(&TableOf::Settings { of: request.clone() })?,
+        figures.table(&TableSubject::Settings { of: request.clone() })?,
     ];
     if !data.equal.is_empty() {
         let equal =
@@ -157,10 +157,10 @@ fn settings(
 
 fn survival(figures: &mut Figures<'_>, request: &CompareRequest) -> Result<Vec<Block>, ApiError> {
     Ok(vec![
-        figures.draw("survival", &FigureOf::Survival { of: request.clone(), bands: Bands::Auto })?,
-        figures.draw("first-failures", &FigureOf::FirstFailures { of: request.clone() })?,
-        figures.table(&TableOf::Sensitivity { of: request.clone() })?,
-        figures.table(&TableOf::Survival { of: request.clone() })?,
+        figures.draw("survival", &FigureSubject::Survival { of: request.clone(), bands: Bands::Auto })?,
+        figures.draw("first-failures", &FigureSubject::FirstFailures { of: request.clone() })?,
+        figures.table(&TableSubject::Sensitivity { of: request.clone() })?,
+        figures.table(&TableSubject::Survival { of: request.clone() })?,
     ])
 }
 
@@ -173,14 +173,15 @@ fn pass_rates(
     let tasks = || TasksRequest { members: request.members.clone(), ..TasksRequest::default() };
     let mut blocks = Vec::new();
     if data.members.len() > 1 {
-        let figure = FigureOf::Bars { of: request.clone(), measure: Measure::PassRate, published: false };
+        let figure =
+            FigureSubject::Bars { of: request.clone(), measure: Measure::PassRate, published: false };
         blocks.push(figures.draw("bars-pass-rate", &figure)?);
     }
-    blocks.push(figures.table(&TableOf::PerTask { of: tasks() })?);
+    blocks.push(figures.table(&TableSubject::PerTask { of: tasks() })?);
     if data.members.iter().any(|member| member.pass_rate.as_ref().is_some_and(PassRate::repeats)) {
-        blocks.push(figures.table(&TableOf::PassAtK { of: tasks() })?);
+        blocks.push(figures.table(&TableSubject::PassAtK { of: tasks() })?);
     }
-    blocks.push(figures.table(&TableOf::Sensitivity { of: request.clone() })?);
+    blocks.push(figures.table(&TableSubject::Sensitivity { of: request.clone() })?);
     Ok(blocks)
 }
 
@@ -190,10 +191,10 @@ fn tasks(figures: &Figures<'_>, compare_request: &CompareRequest) -> Result<Vec<
         |mode| TasksRequest { members: compare_request.members.clone(), mode, ..TasksRequest::default() };
     let mut blocks = Vec::new();
     if compare_request.members.len() > 1 {
-        blocks.push(figures.table(&TableOf::TaskGrid { of: request(TaskMode::OnlyOne) })?);
-        blocks.push(figures.table(&TableOf::TaskGrid { of: request(TaskMode::All) })?);
+        blocks.push(figures.table(&TableSubject::TaskGrid { of: request(TaskMode::OnlyOne) })?);
+        blocks.push(figures.table(&TableSubject::TaskGrid { of: request(TaskMode::All) })?);
     }
-    blocks.push(figures.table(&TableOf::Tasks { of: request(TaskMode::All) })?);
+    blocks.push(figures.table(&TableSubject::Tasks { of: request(TaskMode::All) })?);
     Ok(blocks)
 }
 
@@ -203,10 +204,10 @@ fn differences(
     data: &Comparison,
 ) -> Result<Vec<Block>, ApiError> {
     let mut blocks = vec![
-        figures.draw("differences", &FigureOf::Differences { of: request.clone(), ratio: false })?,
-        figures.draw("ratios", &FigureOf::Differences { of: request.clone(), ratio: true })?,
+        figures.draw("differences", &FigureSubject::Differences { of: request.clone(), ratio: false })?,
+        figures.draw("ratios", &FigureSubject::Differences { of: request.clone(), ratio: true })?,
         Block::Text(words::overall(data)),
-        figures.table(&TableOf::Pairs { of: request.clone() })?,
+        figures.table(&TableSubject::Pairs { of: request.clone() })?,
     ];
     // Each against the reference, whatever pairs are tested.
     let paired_request = CompareRequest { pairs: Pairs::Reference, ..request.clone() };
@@ -214,10 +215,11 @@ fn differences(
     let others: Vec<u32> = data.pairs.iter().filter(|p| p.paired.is_some()).map(|p| p.a).collect();
     for other in &others {
         let name = if others.len() == 1 { "paired".to_owned() } else { format!("paired-{}", other + 1) };
-        blocks.push(figures.draw(&name, &FigureOf::Paired { of: paired_request.clone(), other: *other })?);
+        blocks
+            .push(figures.draw(&name, &FigureSubject::Paired { of: paired_request.clone(), other: *other })?);
     }
     if !others.is_empty() {
-        blocks.push(figures.table(&TableOf::Paired { of: paired_request, other: None })?);
+        blocks.push(figures.table(&TableSubject::Paired { of: paired_request, other: None })?);
     }
     Ok(blocks)
 }
@@ -234,7 +236,7 @@ fn disagreements(figures: &Figures<'_>, compare_request: &CompareRequest) -> Res
         limit: 0,
     };
     let table = tables::some_disagreements(figures.workbench, &request, MOST_DISAGREEMENTS)?;
-    let method = figures.workbench.table_method(&TableOf::Disagreements { of: request })?;
+    let method = figures.workbench.table_method(&TableSubject::Disagreements { of: request })?;
     Ok(figures.own_table(table, method))
 }
 
@@ -244,7 +246,7 @@ fn scores(
     request: &CompareRequest,
     data: &Comparison,
 ) -> Result<Vec<Block>, ApiError> {
-    let mut blocks = vec![figures.table(&TableOf::Scores { of: request.clone() })?];
+    let mut blocks = vec![figures.table(&TableSubject::Scores { of: request.clone() })?];
     if !data.published_scores.is_empty() {
         let table = tables::published_numbers("Published scores of the same tasks", &data.published_scores);
         let note = "What others published, as their sources state it".to_owned();
@@ -258,7 +260,7 @@ fn measures(
     request: &CompareRequest,
     data: &Comparison,
 ) -> Result<Vec<Block>, ApiError> {
-    let mut blocks = vec![figures.table(&TableOf::Spent { of: request.clone() })?];
+    let mut blocks = vec![figures.table(&TableSubject::Spent { of: request.clone() })?];
     if data.members.len() < 2 {
         return Ok(blocks);
     }
@@ -266,7 +268,7 @@ fn measures(
         data.members.iter().filter(|member| value(member)).count() > 1
     };
     if !data.of_one_turn && known(&|member| member.spent.cost_per_episode.is_some()) {
-        blocks.push(figures.draw("pareto", &FigureOf::Pareto { of: request.clone() })?);
+        blocks.push(figures.draw("pareto", &FigureSubject::Pareto { of: request.clone() })?);
     }
     for (measure, name) in MEASURES {
         // Over one turn these say the same as the pass rate.
@@ -275,7 +277,8 @@ fn measures(
         }
         if known(&|member| super::super::figure::measured(member, measure).0.is_some()) {
             blocks.push(
-                figures.draw(name, &FigureOf::Bars { of: request.clone(), measure, published: false })?,
+                figures
+                    .draw(name, &FigureSubject::Bars { of: request.clone(), measure, published: false })?,
             );
         }
     }
@@ -288,9 +291,9 @@ fn by_attempt_and_turn(
     data: &Comparison,
     played: &[attempts::MemberAttempts],
 ) -> Result<Vec<Block>, ApiError> {
-    let method = figures.workbench.of_episodes(&request.members)?;
+    let method = figures.workbench.episodes_method(&request.members)?;
     let mut blocks = vec![figures.own_table(attempts::table(played), method)];
-    blocks.push(match attempts::of_endpoint(played) {
+    blocks.push(match attempts::endpoint_table(played) {
         Some(table) => {
             let note = "Counts of the runner, as the sources of the runs state them".to_owned();
             figures.own_table(table, Method { notes: vec![note], ..Method::default() })
@@ -298,7 +301,7 @@ fn by_attempt_and_turn(
         None => Block::Text(words::ENDPOINT_NOT_COUNTED.to_owned()),
     });
     if !data.of_one_turn {
-        blocks.push(figures.table(&TableOf::ByTurn { members: request.members.clone() })?);
+        blocks.push(figures.table(&TableSubject::ByTurn { members: request.members.clone() })?);
     }
     Ok(blocks)
 }
@@ -306,9 +309,9 @@ fn by_attempt_and_turn(
 fn by_budget(figures: &mut Figures<'_>, request: &CompareRequest) -> Result<Vec<Block>, ApiError> {
     let retries_request = RetriesRequest { members: request.members.clone(), ..RetriesRequest::default() };
     Ok(vec![
-        figures.draw("retries", &FigureOf::Retries { of: retries_request.clone(), published: false })?,
-        figures.table(&TableOf::Gains { of: retries_request.clone() })?,
-        figures.table(&TableOf::Retries { of: retries_request })?,
+        figures.draw("retries", &FigureSubject::Retries { of: retries_request.clone(), published: false })?,
+        figures.table(&TableSubject::Gains { of: retries_request.clone() })?,
+        figures.table(&TableSubject::Retries { of: retries_request })?,
     ])
 }
 
@@ -326,25 +329,25 @@ fn failures(
     };
     let data = figures.workbench.get_failures(request.clone())?;
     let not_passed = attempts::not_passed(figures.workbench, compared)?;
-    let one = compared.of_one_turn;
-    let mut blocks = vec![Block::Text(words::failures(&data, not_passed, one))];
+    let one_turn = compared.of_one_turn;
+    let mut blocks = vec![Block::Text(words::failures(&data, not_passed, one_turn))];
     let failures_request = || request.clone();
     if data.attempts > 0 {
-        blocks.push(figures.draw("failures", &FigureOf::Failures { of: failures_request() })?);
-        blocks.push(figures.table(&TableOf::Failures { of: failures_request() })?);
+        blocks.push(figures.draw("failures", &FigureSubject::Failures { of: failures_request() })?);
+        blocks.push(figures.table(&TableSubject::Failures { of: failures_request() })?);
     }
     // In one turn that was tried once nothing is repaired or flips.
-    let is_repeated = !one || data.repair.tried_again > 0;
+    let is_repeated = !one_turn || data.repair.tried_again > 0;
     if data.attempts > 0 && is_repeated {
-        blocks.push(figures.table(&TableOf::Origins { of: failures_request() })?);
+        blocks.push(figures.table(&TableSubject::Origins { of: failures_request() })?);
     }
     // These are over every attempt, also where no end counts as a failure.
     if (data.repair.failed_first > 0 || data.repair.stretches > 0) && is_repeated {
-        blocks.push(figures.table(&TableOf::Repairs { of: failures_request() })?);
-        blocks.push(figures.table(&TableOf::RepairTimes { of: failures_request() })?);
-        blocks.push(figures.table(&TableOf::Flips { of: failures_request() })?);
+        blocks.push(figures.table(&TableSubject::Repairs { of: failures_request() })?);
+        blocks.push(figures.table(&TableSubject::RepairTimes { of: failures_request() })?);
+        blocks.push(figures.table(&TableSubject::Flips { of: failures_request() })?);
     }
-    let method = figures.workbench.of_episodes(&compare_request.members)?;
+    let method = figures.workbench.episodes_method(&compare_request.members)?;
     blocks.push(figures.own_table(attempts::errors(played), method));
     Ok(blocks)
 }
@@ -356,9 +359,9 @@ fn scenarios(
     data: &Comparison,
 ) -> Result<Vec<Block>, ApiError> {
     let (members, sort) = (&request.members, GridSort::Scenario);
-    let mut blocks = vec![figures.table(&TableOf::Episodes { members: members.clone(), sort })?];
+    let mut blocks = vec![figures.table(&TableSubject::Episodes { members: members.clone(), sort })?];
     if !data.of_one_turn {
-        blocks.push(figures.table(&TableOf::Turns { members: members.clone(), sort })?);
+        blocks.push(figures.table(&TableSubject::Turns { members: members.clone(), sort })?);
     }
     Ok(blocks)
 }

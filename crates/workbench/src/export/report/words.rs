@@ -33,9 +33,9 @@ fn mean(stamina: &Stamina, scenarios: u32) -> String {
 }
 
 /// What a member is called where it stands alone: in full, or as the tables have it where another one has the same full name.
-fn called<'a>(data: &'a Comparison, member: &'a ComparedMember) -> &'a str {
-    let alike = data.members.iter().filter(|other| other.full_name == member.full_name).count();
-    if alike > 1 { &member.name } else { &member.full_name }
+fn member_name<'a>(data: &'a Comparison, member: &'a ComparedMember) -> &'a str {
+    let same_name_count = data.members.iter().filter(|other| other.full_name == member.full_name).count();
+    if same_name_count > 1 { &member.name } else { &member.full_name }
 }
 
 /// A member that plays one turn, and its pass rate.
@@ -66,15 +66,11 @@ pub(super) fn opening(data: &Comparison) -> Vec<Block> {
             "Runs of one turn: the pass rate is the share of scored trials that passed; a trial that was stopped from outside is not scored. Benchmark: {}. Made by {SOFTWARE}.",
             benchmarks.join(", ")
         )
-    } else if data.tau == 0 {
-        format!(
-            "How long coding agents last: nobody was at risk, so nothing is known of it. Benchmark: {}. Made by {SOFTWARE}.",
-            benchmarks.join(", ")
-        )
+    } else if let Some(tau) = data.tau {
+        format!("{} Benchmark: {}. Made by {SOFTWARE}.", first_sentence(tau), benchmarks.join(", "))
     } else {
         format!(
-            "How long coding agents last: mean stamina is the number of consecutive change requests handled before the first one that is not, restricted to the first {}. Benchmark: {}. Made by {SOFTWARE}.",
-            counted(data.tau.into(), "turn"),
+            "How long coding agents last: nobody was at risk, so nothing is known of it. Benchmark: {}. Made by {SOFTWARE}.",
             benchmarks.join(", ")
         )
     };
@@ -98,7 +94,7 @@ pub(super) fn opening(data: &Comparison) -> Vec<Block> {
                 [] => String::new(),
                 doubts => format!(" But: {}.", doubts.join("; ")),
             };
-            let called = format!("{}{marks}", called(data, member));
+            let called = format!("{}{marks}", member_name(data, member));
             if let Some(sentence) = rate(member, &called).filter(|_| data.of_one_turn) {
                 return format!("{sentence}{doubts}");
             }
@@ -113,6 +109,15 @@ pub(super) fn opening(data: &Comparison) -> Vec<Block> {
         })
         .collect();
     vec![Block::Text(text), Block::List(items)]
+}
+
+/// What the mean of stamina is a mean of, and up to which turn.
+fn first_sentence(tau: u32) -> String {
+    let horizon =
+        if tau == 1 { "the first turn counts".to_owned() } else { format!("the first {tau} turns count") };
+    format!(
+        "How long coding agents last: mean stamina is the mean number of turns per episode that are passed one after the other before the first turn that is not; of each episode {horizon}."
+    )
 }
 
 /// Whether the settings leave the runs comparable.
@@ -221,10 +226,9 @@ pub(super) fn method(data: &Comparison, policy: &PolicyTable) -> Vec<Block> {
             "Survival: Kaplan–Meier over turns; an episode fails at its first turn not passed. Bands: Greenwood's variance on the log(−log S) scale, 95 %.".to_owned(),
         ];
         // Where nobody was at risk there is no mean.
-        if data.tau > 0 {
+        if let Some(tau) = data.tau {
             items.push(format!(
-                "Mean stamina: the restricted mean, the sum of S(t) over turns 1 to {}, with {}.",
-                data.tau,
+                "Mean stamina: the restricted mean, the sum of S(t) over turns 1 to {tau}, with {}.",
                 interval_of_means(data.members.iter().map(|member| &member.stamina))
             ));
         }
@@ -267,6 +271,14 @@ pub(super) fn method(data: &Comparison, policy: &PolicyTable) -> Vec<Block> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// It was called a number of requests, which is the stamina of one episode and not the mean of several.
+    #[test]
+    fn the_first_sentence_says_of_what_the_mean_is() {
+        let sentence = first_sentence(12);
+        assert!(sentence.contains("mean stamina is the mean number of turns per episode"), "{sentence}");
+        assert!(sentence.ends_with("of each episode the first 12 turns count."), "{sentence}");
+    }
 
     #[test]
     fn a_mean_over_one_episode_says_that_there_is_one() {

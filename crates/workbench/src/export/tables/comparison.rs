@@ -10,8 +10,14 @@ use super::{
 use crate::api::{ComparedMember, Comparison};
 use crate::compare::doubts;
 
-/// What is said of a band of survival where some scenario has several episodes.
-pub(in crate::export) const REPEATS: &str = "Where scenarios repeat, the band is by scenario";
+/// What is said of a band of survival where some scenario has several episodes; a scenario of runs of one turn is a task.
+pub(in crate::export) const fn repeats_note(of_one_turn: bool) -> &'static str {
+    if of_one_turn {
+        "Where tasks repeat, the band is by task"
+    } else {
+        "Where scenarios repeat, the band is by scenario"
+    }
+}
 
 /// The runs of a comparison.
 pub(super) fn runs(data: &Comparison) -> Table {
@@ -21,20 +27,20 @@ pub(super) fn runs(data: &Comparison) -> Table {
         Column::text("model", "Model"),
         Column::flag("simulated", "Simulated"),
     ];
-    let one = data.of_one_turn;
+    let one_turn = data.of_one_turn;
     let rates = pass_rate_columns().into_iter().map(|column| column.missing("n/a")).collect();
-    columns.extend(for_machines_if(one, stamina_columns()));
-    columns.extend(for_machines_if(one, Column::interval_by("bootstrap_", "bootstrap", 2).into()));
-    columns.extend(for_machines_if(!one, rates));
-    let heads = SpentHeads::new(one);
+    columns.extend(for_machines_if(one_turn, stamina_columns()));
+    columns.extend(for_machines_if(one_turn, Column::interval_by("bootstrap_", "bootstrap", 2).into()));
+    columns.extend(for_machines_if(!one_turn, rates));
+    let heads = SpentHeads::new(one_turn);
     columns.extend([
         Column::score("score", "Score"),
         Column::number("tokens_per_turn", heads.tokens, 0),
         Column::number("seconds_per_turn", heads.time, 0).unit("s"),
         Column::number("steps_per_turn", heads.steps, 1),
-        Column { for_machines: one, ..Column::number("steps_survived", "Steps survived", 1) },
+        Column { for_machines: one_turn, ..Column::number("steps_survived", "Steps survived", 1) },
         Column::number("cost_usd", "Cost", 2).unit("US$"),
-        Column { for_machines: one, ..Column::number("cost_per_turn", "Cost per turn", 3).unit("US$") },
+        Column { for_machines: one_turn, ..Column::number("cost_per_turn", "Cost per turn", 3).unit("US$") },
         Column::number("cost_per_episode", heads.cost, 2).unit("US$"),
         Column::number("cost_per_survived_turn", heads.cost_of_passed, 3).unit("US$"),
         Column::integer("cost_known", heads.cost_known).for_machines(),
@@ -70,7 +76,7 @@ pub(super) fn runs(data: &Comparison) -> Table {
             table.mark_at_least("cost_usd");
         }
     }
-    table.notes.push(if one {
+    table.notes.push(if one_turn {
         format!(
             "Pass rate: trials that passed / scored trials, with Wilson's 95 % interval, clustered by task where tasks have several trials; censoring policy: {}.",
             data.policy
@@ -86,8 +92,8 @@ pub(super) fn runs(data: &Comparison) -> Table {
     });
     // Of a run of one turn, steps survived and the cost of a turn have no column.
     let shown = ["tokens", "time", "steps", "steps survived", "cost of a turn"];
-    let shown = if one { &shown[..3] } else { &shown[..] };
-    table.notes.extend(data.members.iter().filter_map(|member| partial_rates(member, one, shown)));
+    let shown = if one_turn { &shown[..3] } else { &shown[..] };
+    table.notes.extend(data.members.iter().filter_map(|member| partial_rates(member, one_turn, shown)));
     let remarks = doubts::grouped(&data.members, |member| member.doubts.iter().chain(&member.caveats));
     table.notes.extend(remarks.into_iter().map(|sentence| format!("{sentence}.")));
     table.notes.extend(data.cautions.iter().cloned());
@@ -136,23 +142,23 @@ impl SpentHeads {
 
 /// What the members of a comparison used.
 pub(super) fn spent(data: &Comparison) -> Table {
-    let one = data.of_one_turn;
-    let heads = SpentHeads::new(one);
+    let one_turn = data.of_one_turn;
+    let heads = SpentHeads::new(one_turn);
     let columns = vec![
         Column::text("run", "Run"),
-        Column::integer("n", if one { "Trials" } else { "n" }),
+        Column::integer("n", if one_turn { "Trials" } else { "n" }),
         Column::integer("input_tokens", "Tokens in"),
         Column::integer("output_tokens", "Tokens out"),
         Column::number("cost_usd", "Cost", 2).unit("US$"),
         Column::integer("cost_known", heads.cost_known),
         Column::number("cost_per_episode", heads.cost, 2).unit("US$"),
-        Column { for_machines: one, ..Column::number("cost_per_turn", "Cost per turn", 3).unit("US$") },
+        Column { for_machines: one_turn, ..Column::number("cost_per_turn", "Cost per turn", 3).unit("US$") },
         Column::number("cost_per_survived_turn", heads.cost_of_passed, 3).unit("US$"),
         Column::number("agent_seconds", "Agent time", 0).unit("s"),
         Column::integer("turns_played", heads.turns),
-        Column { for_machines: one, ..Column::integer("turns_after_failure", "Turns after a failure") },
+        Column { for_machines: one_turn, ..Column::integer("turns_after_failure", "Turns after a failure") },
         Column::number("steps_per_turn", heads.steps, 1),
-        Column { for_machines: one, ..Column::number("steps_survived", "Steps survived", 1) },
+        Column { for_machines: one_turn, ..Column::number("steps_survived", "Steps survived", 1) },
         Column::number("tool_calls_per_turn", heads.tool_calls, 1),
         Column::number("seconds_per_turn", heads.time, 0).unit("s"),
         Column::number("tokens_per_turn", heads.tokens, 0),
@@ -214,16 +220,16 @@ pub(super) fn spent(data: &Comparison) -> Table {
         }
     }
     for member in data.members.iter().filter(|m| m.spent.no_turn_survived) {
-        let reason = member.spent.instead_of_cost_per_survived_turn(one);
-        let noun = if one { "passed trial" } else { "survived turn" };
+        let reason = member.spent.instead_of_cost_per_survived_turn(one_turn);
+        let noun = if one_turn { "passed trial" } else { "survived turn" };
         table.notes.push(format!("{}: {reason}, so there is no cost per {noun}.", member.marked()));
     }
     // As in the table of runs.
     let shown = ["steps", "tool calls", "time", "tokens", "steps survived", "cost of a turn"];
-    let shown = if one { &shown[..4] } else { &shown[..] };
-    table.notes.extend(data.members.iter().filter_map(|member| partial_rates(member, one, shown)));
-    table.notes.extend(data.members.iter().filter_map(|member| partial_sums(member, one)));
-    let explanation = if one {
+    let shown = if one_turn { &shown[..4] } else { &shown[..] };
+    table.notes.extend(data.members.iter().filter_map(|member| partial_rates(member, one_turn, shown)));
+    table.notes.extend(data.members.iter().filter_map(|member| partial_sums(member, one_turn)));
+    let explanation = if one_turn {
         "Tokens in count cached ones; rates are over the trials of which every attempt tells the number; cost per passed trial is that of all trials over those that passed."
     } else {
         "Tokens in count cached ones; rates are over the turns of which every attempt tells the number; cost per survived turn is that of whole episodes, turns after the first failure included, over their stamina."
@@ -279,22 +285,22 @@ fn partial_sums(member: &ComparedMember, of_one_turn: bool) -> Option<String> {
 
 /// Mean stamina under other ways to count censored episodes.
 pub(super) fn sensitivity(data: &Comparison) -> Table {
-    let one = data.of_one_turn;
-    let [counted_head, early_head, title] = if one {
+    let one_turn = data.of_one_turn;
+    let [counted_head, early_head, title] = if one_turn {
         ["Trials not scored", "Share not scored", "Sensitivity to trials that are not scored"]
     } else {
         ["Censored episodes", "Early censored", "Sensitivity to censoring"]
     };
     let mut columns = vec![Column::text("run", "Run"), Column::text("censored_as", counted_head)];
-    columns.extend(mean_columns(one));
-    columns.push(if one {
+    columns.extend(mean_columns(one_turn));
+    columns.push(if one_turn {
         Column::number("change", "Change", 3).missing("n/a")
     } else {
         Column::number("change", "Change", 2).unit("turns").missing("n/a")
     });
     columns.push(Column::share("early_censored", early_head));
     let mut table = Table::new("sensitivity", title, columns);
-    let left_out = if one { "left out" } else { "left out, but for those that passed everything" };
+    let left_out = if one_turn { "left out" } else { "left out; those that passed every planned turn stay" };
     for member in &data.members {
         for (treatment, estimate) in [
             ("as the policy says", &member.stamina),
@@ -308,12 +314,7 @@ pub(super) fn sensitivity(data: &Comparison) -> Table {
             push_of(&mut table, estimate, row);
         }
     }
-    let before = match data.tau {
-        // Nobody was at risk: τ is none.
-        0 => "they were at risk".to_owned(),
-        tau => format!("turn {tau}"),
-    };
-    if one {
+    if one_turn {
         table.notes.push(format!(
             "A trial that was stopped from outside before it passed is not scored; censoring policy: {}.",
             data.policy
@@ -321,7 +322,8 @@ pub(super) fn sensitivity(data: &Comparison) -> Table {
         return table;
     }
     table.notes.push(format!(
-        "Early censored is the share of episodes that were stopped from outside before {before}; censoring policy: {}.",
+        "Early censored is the share of episodes that were stopped from outside before {}; censoring policy: {}.",
+        data.early_limit(),
         data.policy
     ));
     table
@@ -400,7 +402,8 @@ pub(super) fn survival(data: &Comparison) -> Table {
     let repeating: Vec<String> =
         data.members.iter().filter(|m| m.stamina.clustered).map(ComparedMember::marked).collect();
     if !repeating.is_empty() {
-        table.notes.push(format!("{REPEATS} ({}).", repeating.join(", ")));
+        let note = repeats_note(data.of_one_turn);
+        table.notes.push(format!("{note} ({}).", repeating.join(", ")));
     }
     table
 }

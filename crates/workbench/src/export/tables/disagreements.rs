@@ -26,12 +26,12 @@ pub(in crate::export) fn some_disagreements(
         workbench.list_disagreements(DisagreementRequest { offset: 0, limit: most, ..request.clone() })?;
     let pools = members::resolve(&workbench.store, &request.members)?;
     let names: Vec<String> = pools.iter().map(Pool::marked).collect();
-    let one = members::all_of_one_turn(&pools);
+    let one_turn = members::all_of_one_turn(&pools);
     let [scenario, episode, turns] =
-        if one { ["task", "trial", "tasks"] } else { ["scenario", "episode", "turns"] };
+        if one_turn { ["task", "trial", "tasks"] } else { ["scenario", "episode", "turns"] };
     // Each task is turn 1, and nothing failed before it.
-    let of_turns = |column: Column| if one { column.for_machines() } else { column };
-    let [scenario_id, scenario_name] = scenario_columns(one);
+    let of_turns = |column: Column| if one_turn { column.for_machines() } else { column };
+    let [scenario_id, scenario_name] = scenario_columns(one_turn);
     let columns = vec![
         scenario_id,
         scenario_name,
@@ -41,13 +41,13 @@ pub(in crate::export) fn some_disagreements(
         Column::integer("passed", "Tests passed"),
         Column::integer("total", "Tests run"),
         of_turns(Column::flag("after_failure", "After a failure")),
-        Column::integer("episodes", if one { "Trials" } else { "Episodes" }).for_machines(),
+        Column::integer("episodes", if one_turn { "Trials" } else { "Episodes" }).for_machines(),
         Column::integer("episodes_passed", "Of them passed it").for_machines(),
         Column::text("run_id", "Id of the run").for_machines(),
-        Column::text("episode", if one { "Trial" } else { "Episode" }).for_machines(),
+        Column::text("episode", if one_turn { "Trial" } else { "Episode" }).for_machines(),
         Column::share("spread", "Spread"),
     ];
-    let mut table = Table::new("disagreements", &title(request.mode, one), columns);
+    let mut table = Table::new("disagreements", &title(request.mode, one_turn), columns);
     let readable = ScenarioNames::from_pools(&pools);
     let runs: HashMap<&str, &PooledRun> =
         pools.iter().flat_map(|pool| &pool.runs).map(|run| (run.record.entry.slug.as_str(), run)).collect();
@@ -84,8 +84,8 @@ pub(in crate::export) fn some_disagreements(
     }
     table.notes.push(format!(
         "Runs that did not play a {scenario} have no row. Spread is the highest less the lowest share of passed tests of a {}. Where a run played a {scenario} several times, the {episode} that did worst stands here.{}",
-        if one { scenario } else { "turn" },
-        if one { "" } else { " After a failure: an earlier turn of the episode was failed already." }
+        if one_turn { scenario } else { "turn" },
+        if one_turn { "" } else { " After a failure: an earlier turn of the episode was failed already." }
     ));
     Ok(table)
 }

@@ -91,11 +91,11 @@ impl MemberRow {
 
 /// One row an episode.
 pub(super) fn table(workbench: &Workbench, shown: &[Member], sort: GridSort) -> Result<Table, ApiError> {
-    let one = members::all_of_one_turn(&members::resolve(&workbench.store, shown)?);
-    let mut columns = identity(one);
-    columns.extend(for_machines_if(!one, vec![Column::text("outcome", "Came to").missing("n/a")]));
+    let one_turn = members::all_of_one_turn(&members::resolve(&workbench.store, shown)?);
+    let mut columns = identity(one_turn);
+    columns.extend(for_machines_if(!one_turn, vec![Column::text("outcome", "Came to").missing("n/a")]));
     columns.extend(for_machines_if(
-        one,
+        one_turn,
         vec![
             Column::integer("planned_turns", "Planned turns"),
             Column::integer("stamina", "Stamina").unit("turns"),
@@ -105,7 +105,7 @@ pub(super) fn table(workbench: &Workbench, shown: &[Member], sort: GridSort) -> 
     ));
     columns.push(Column::text("end_reason", "End"));
     columns.extend(for_machines_if(
-        one,
+        one_turn,
         vec![
             Column::integer("passed_turns", "Turns passed"),
             Column::integer("after_retries", "After retries"),
@@ -114,7 +114,7 @@ pub(super) fn table(workbench: &Workbench, shown: &[Member], sort: GridSort) -> 
     ));
     columns.push(Column::score("score", "Score"));
     columns.push(Column::text("invalid", "Withdrawn").missing("no").for_machines());
-    let title = match (one, sort) {
+    let title = match (one_turn, sort) {
         (true, GridSort::Scenario) => "Trials by task",
         (true, _) => "Trials",
         (false, GridSort::Scenario) => "Episodes by scenario",
@@ -130,7 +130,7 @@ pub(super) fn table(workbench: &Workbench, shown: &[Member], sort: GridSort) -> 
         let count = |letters: &str| row.cells.chars().filter(|c| letters.contains(*c)).count() as u64;
         let mut cells = played.identity();
         cells.extend([
-            maybe(one.then(|| row.outcome())),
+            maybe(one_turn.then(|| row.outcome())),
             maybe(row.planned_turns),
             known(row.stamina),
             known(row.censored),
@@ -147,7 +147,7 @@ pub(super) fn table(workbench: &Workbench, shown: &[Member], sort: GridSort) -> 
     if !withdrawn.is_empty() {
         table.notes.push(format!("Withdrawn, and in no number: {}.", withdrawn.join(", ")));
     }
-    if one {
+    if one_turn {
         table.notes.push(
             "A trial that was stopped from outside before it passed is not scored: it is in no pass rate."
                 .to_owned(),
@@ -243,7 +243,8 @@ fn none_failing(turn: &PlayedTurn, letter: char, passes_all_tests: bool) -> Opti
     // The counts of an attempt that did not end are not the last ones.
     let has_ended = has_passed || matches!(letter, 'f' | 'e');
     match (turn.passed, turn.total) {
-        (Some(passed), Some(total)) if has_ended && total > 0 => total.checked_sub(passed),
+        // Where failing ones are counted, they are listed. The others neither passed nor failed.
+        (Some(passed), Some(total)) if has_ended && total > 0 => (passed <= total).then_some(0),
         _ if has_passed && (passes_all_tests || turn.total == Some(0)) => Some(0),
         _ => None,
     }
@@ -285,6 +286,7 @@ mod tests {
         );
         let failed = |counts| none_failing(&turn(Verdict::Failed, counts), 'f', true);
         assert_eq!([failed(None), failed(Some((0, 0)))], [None; 2]);
+        assert_eq!(failed(Some((41, 44))), Some(0), "three neither passed nor failed");
         assert_eq!(none_failing(&turn(Verdict::Error, None), 'e', true), None);
         assert_eq!(none_failing(&turn(Verdict::Unfinished, Some((3, 3))), 'c', true), None);
     }

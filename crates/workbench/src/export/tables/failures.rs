@@ -58,11 +58,11 @@ pub(super) fn shares(data: &Failures) -> Table {
         Some(intervals) => format!("{in_scope} Shares with {intervals}."),
         None => in_scope,
     });
-    noted(table, data)
+    with_notes(table, data)
 }
 
 /// What a reader must know of the numbers stands under each of these tables.
-fn noted(mut table: Table, data: &Failures) -> Table {
+fn with_notes(mut table: Table, data: &Failures) -> Table {
     table.notes.extend(data.not_comparable.iter().map(|difference| format!("Not comparable. {difference}.")));
     table.notes.extend(data.cautions.iter().cloned());
     table
@@ -100,7 +100,7 @@ pub(super) fn cases(workbench: &Workbench, request: &FailureCasesRequest) -> Res
         Column::integer("new", "New"),
         Column::integer("regressed", "Regressed"),
         Column::integer("still_failing", "Still failing"),
-        Column::integer("unknown", "Of unknown origin").for_machines(),
+        Column::integer("unknown", "Of unknown origin"),
         Column::text("test", "Test").missing("none"),
         Column::integer("passed_in_turn", "Passed before in turn").missing("n/a").for_machines(),
         Column::text("message", "What it said").missing("nothing").for_machines(),
@@ -108,6 +108,10 @@ pub(super) fn cases(workbench: &Workbench, request: &FailureCasesRequest) -> Res
     let mut table = Table::new("cases", "Failed attempts", columns);
     for case in &page.rows {
         let (new, regressed, still_failing, unknown) = case.origins;
+        // Where no origin is known, no number of one is.
+        let is_known = new + regressed + still_failing > 0
+            || (unknown + case.not_described == 0 && case.total.is_some());
+        let of_origin = |n: u32| maybe(is_known.then_some(n));
         table.push(vec![
             known(marked(&case.name, case.simulated)),
             known(case.run.as_str()),
@@ -119,10 +123,10 @@ pub(super) fn cases(workbench: &Workbench, request: &FailureCasesRequest) -> Res
             maybe(case.rule.as_deref()),
             maybe(case.passed),
             maybe(case.total),
-            known(new),
-            known(regressed),
-            known(still_failing),
-            known(unknown),
+            of_origin(new),
+            of_origin(regressed),
+            of_origin(still_failing),
+            maybe(case.total.is_some().then_some(unknown + case.not_described)),
             maybe(case.test.as_deref()),
             maybe(case.passed_in_turn),
             maybe(case.message.as_deref()),
@@ -169,10 +173,12 @@ pub(super) fn origins(data: &Failures) -> Table {
         table.push(vec![known(word(*origin)), known(*n), maybe(share), known(data.total.simulated)]);
     }
     table.notes.push(format!(
-        "Of {} failing tests that the source describes; {} more are only counted. One that regressed passed in an earlier turn or attempt of its episode.",
-        data.tests, data.not_described
+        "Of {} that the source describes; {} more {} only counted. One that regressed passed in an earlier turn or attempt of its episode.",
+        counted(data.tests.into(), "failing test"),
+        data.not_described,
+        if data.not_described == 1 { "is" } else { "are" }
     ));
-    noted(table, data)
+    with_notes(table, data)
 }
 
 /// At which attempt turns that failed first passed, and how long failing tests take.
@@ -233,7 +239,7 @@ pub(super) fn repairs(data: &Failures) -> Table {
             if repair.stretches == 1 { "was" } else { "were" },
         )
     });
-    noted(table, data)
+    with_notes(table, data)
 }
 
 /// How long it takes until what failed passes, by group.
@@ -294,7 +300,7 @@ pub(super) fn repair_times(data: &Failures) -> Table {
     table.notes.push(format!(
         "{heading} count by their first attempt, stretches in which a test failed by where they began; medians are Kaplan–Meier's, what was never repaired is censored."
     ));
-    noted(table, data)
+    with_notes(table, data)
 }
 
 /// Tests that flip most.
@@ -338,7 +344,7 @@ pub(super) fn flips(data: &Failures) -> Table {
         table.notes.push(sentence);
     }
     table.notes.push("Turn by turn: p passed, f failed, . the turn says nothing of it. Changed within turns: those of which attempts had different outcomes.".to_owned());
-    noted(table, data)
+    with_notes(table, data)
 }
 
 /// `3, 7`; nothing where every turn had one outcome.

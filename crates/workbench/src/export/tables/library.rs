@@ -16,7 +16,7 @@ const PAGE: u32 = 500;
 pub(super) fn table(workbench: &Workbench, request: &ListRuns) -> Result<Table, ApiError> {
     let runs = all(workbench, request)?;
     let of_one_turn = runs.iter().filter(|run| run.pass_rate.is_some()).count();
-    let of_unknown_turns = runs.iter().filter(|run| run.is_of_unknown_turns()).count();
+    let of_unknown_turns = runs.iter().filter(|run| run.has_unknown_turns()).count();
     let unscored = RunRow::unscored_in_scores(&runs);
     let all_of_one_turn = of_one_turn > 0 && of_one_turn + of_unknown_turns == runs.len();
     // Without tests no end is judged.
@@ -86,7 +86,7 @@ pub(super) fn table(workbench: &Workbench, request: &ListRuns) -> Result<Table, 
             known(run.episodes),
             maybe(run.planned_episodes),
             maybe(run.planned_turns.map(|(least, _)| least)),
-            maybe(run.planned_turns.map(|(_, most)| most)),
+            maybe(run.planned_turns.map(|(_, greatest)| greatest)),
             maybe(run.attempt_limit),
         ];
         // Without tests nothing failed and nothing was censored: none of it is known, τ neither.
@@ -99,7 +99,7 @@ pub(super) fn table(workbench: &Workbench, request: &ListRuns) -> Result<Table, 
             maybe(run.case_score),
             maybe(run.perfect),
             maybe(mt_at_k.first().copied()),
-            maybe(Some(mt_at_k.len() as u64).filter(|most| *most > 0)),
+            maybe(Some(mt_at_k.len() as u64).filter(|greatest| *greatest > 0)),
             maybe(mt_at_k.last().copied()),
             maybe(run.rounds.as_ref().and_then(|rounds| rounds.comp)),
             maybe(Some(ends.join(", ")).filter(|ends| !ends.is_empty())),

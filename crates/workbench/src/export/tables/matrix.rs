@@ -5,28 +5,28 @@ use figures::table::{Column, Table, known, maybe};
 use super::scores::{self, score_columns, score_values};
 use super::{
     first_turns, for_machines_if, interval_of_means, parts, pass_rate, pass_rate_columns, push_of, stamina,
-    stamina_columns, tau_of,
+    stamina_columns,
 };
 use crate::api::{Estimate, Matrix, MatrixCell, MatrixLine, Retries, RetryPoint};
 
 /// Harness × model: its cells row by row, then the means of its lines.
 pub(super) fn cells(data: &Matrix) -> Table {
     let mut columns = vec![Column::text("harness", "Harness"), Column::text("model", "Model")];
-    let one = data.of_one_turn;
+    let one_turn = data.of_one_turn;
     let rates = pass_rate_columns().into_iter().map(|column| column.missing("n/a")).collect();
-    columns.extend(for_machines_if(one, stamina_columns()));
-    columns.extend(for_machines_if(!one, rates));
+    columns.extend(for_machines_if(one_turn, stamina_columns()));
+    columns.extend(for_machines_if(!one_turn, rates));
     columns.push(Column::integer("runs", "Runs").missing("n/a"));
     columns.push(Column::flag("simulated", "Simulated").missing("n/a"));
     columns.push(Column::integer("mean_of", "Mean of cells").missing("n/a"));
     columns.push(Column::text("doubts", "Less sure than it looks").missing("nothing").for_machines());
     // Scores of turns have no room on a page; there they stand in a table of their own.
     let of_turns = || data.cells.iter().flatten().filter_map(|cell| cell.scores.as_ref());
-    let most = of_turns().map(|scores| scores.rounds.mt_at_k.len()).max();
-    if let Some(most) = most {
-        columns.extend(for_machines_if(true, score_columns(most)));
+    let most_tries = of_turns().map(|scores| scores.rounds.mt_at_k.len()).max();
+    if let Some(most_tries) = most_tries {
+        columns.extend(for_machines_if(true, score_columns(most_tries)));
     }
-    let measure_name = if one { "Pass rate" } else { "Mean stamina" };
+    let measure_name = if one_turn { "Pass rate" } else { "Mean stamina" };
     let mut table =
         Table::new("matrix", &format!("{measure_name} by harness and model, {}", data.benchmark.1), columns);
     for (h, harness) in data.harnesses.iter().enumerate() {
@@ -38,8 +38,8 @@ pub(super) fn cells(data: &Matrix) -> Table {
                 row.extend([known(cell.runs.len() as u64), known(cell.simulated)]);
                 row.push(None);
                 row.push(maybe(Some(cell.doubts.join("; ")).filter(|doubts| !doubts.is_empty())));
-                if let Some(most) = most {
-                    row.extend(score_values(cell.scores.as_ref(), most));
+                if let Some(most_tries) = most_tries {
+                    row.extend(score_values(cell.scores.as_ref(), most_tries));
                 }
                 push_of(&mut table, &cell.stamina, row);
             } else {
@@ -57,7 +57,7 @@ pub(super) fn cells(data: &Matrix) -> Table {
         let simulated = simulated(&|cell| cell.model == m);
         margin(&mut table, data, ["mean over harnesses".to_owned(), name(line)], line, simulated);
     }
-    table.notes.push(if one {
+    table.notes.push(if one_turn {
         "Pass rates over scored trials, with Wilson's 95 % interval, clustered by task where tasks have several trials. Means over models and harnesses are unweighted, over the cells that have a run.".to_owned()
     } else {
         format!(
@@ -72,16 +72,16 @@ pub(super) fn cells(data: &Matrix) -> Table {
         let (best, worst) = (part_of(spread.best), part_of(spread.worst));
         table.notes.push(match spread.ratio {
             _ if spread.best == spread.worst => {
-                let more = if one { "passes more" } else { "lasts longer" };
-                format!("{}: no harness {more} than another.", name(model))
+                let comparative = if one_turn { "passes more" } else { "lasts longer" };
+                format!("{}: no harness {comparative} than another.", name(model))
             }
             Some(ratio) => {
                 let (model, value, ci) = (name(model), ratio.value, interval(ratio));
-                let times = if one { "passes" } else { "lasts" };
-                let degree = if one { "times as often as" } else { "times as long as" };
+                let times = if one_turn { "passes" } else { "lasts" };
+                let degree = if one_turn { "times as often as" } else { "times as long as" };
                 format!("{model}: {best} {times} {value:.2} {degree} {worst}{ci}.")
             }
-            None if one => format!(
+            None if one_turn => format!(
                 "{}: {best} passes most, and {worst} fails every trial, so their ratio is not defined.",
                 name(model)
             ),
@@ -100,14 +100,14 @@ pub(super) fn cells(data: &Matrix) -> Table {
 
 /// The mean of a line: it has a mean over so many cells, and no interval and no n.
 fn margin(table: &mut Table, data: &Matrix, names: [String; 2], line: &MatrixLine, simulated: bool) {
-    let (tau, one) = (data.tau, data.of_one_turn);
+    let (tau, one_turn) = (data.tau, data.of_one_turn);
     let [harness, model] = names.map(known);
     let value = |column: &Column| match column.name.as_str() {
         "harness" => harness.clone(),
         "model" => model.clone(),
         "mean_stamina" => maybe(line.mean),
-        "pass_rate" => maybe(line.mean.filter(|_| one)),
-        "tau" => tau_of(tau),
+        "pass_rate" => maybe(line.mean.filter(|_| one_turn)),
+        "tau" => maybe(tau),
         "simulated" => known(simulated),
         "mean_of" => known(line.cells),
         _ => None,
@@ -263,7 +263,7 @@ mod tests {
             benchmarks: Vec::new(),
             of_one_turn: false,
             left_out: Vec::new(),
-            tau: 10,
+            tau: Some(10),
             shortest: None,
             harnesses: vec![line("opencode"), line("codex")],
             models: vec![line("m"), line("n")],

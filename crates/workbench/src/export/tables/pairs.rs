@@ -18,9 +18,9 @@ pub(super) fn pairs(data: &Comparison) -> Table {
     let holm_heading = data
         .holm_pairs()
         .map_or_else(|| "p (log-rank, Holm)".to_owned(), |pairs| format!("p (log-rank, Holm over {pairs})"));
-    let one = data.of_one_turn;
+    let one_turn = data.of_one_turn;
     let [rate_low, rate_high] = Column::interval("pass_rate_difference_", 3);
-    let unit = if one { "task" } else { "scenario" };
+    let unit = if one_turn { "task" } else { "scenario" };
     let rates = vec![
         Column::number("pass_rate_difference", "Difference of pass rates", 3).missing("n/a"),
         rate_low,
@@ -28,13 +28,14 @@ pub(super) fn pairs(data: &Comparison) -> Table {
     ];
     let means = vec![Column::number("difference", "Difference", 2).unit("turns").missing("n/a"), low, high];
     let p_of_means = vec![Column::p("difference_p", "p (difference)")];
-    let paired_heading = if one { "Paired difference of pass rates" } else { "Paired difference" };
-    let paired_mean = Column::number("paired_mean", paired_heading, if one { 3 } else { 2 }).missing("n/a");
+    let paired_heading = if one_turn { "Paired difference of pass rates" } else { "Paired difference" };
+    let paired_mean =
+        Column::number("paired_mean", paired_heading, if one_turn { 3 } else { 2 }).missing("n/a");
     let mut columns = vec![Column::text("a", "Run"), Column::text("b", "Against")];
-    columns.extend(for_machines_if(!one, rates));
-    columns.extend(for_machines_if(one, means));
+    columns.extend(for_machines_if(!one_turn, rates));
+    columns.extend(for_machines_if(one_turn, means));
     columns.extend([drawn_low, drawn_high]);
-    columns.extend(for_machines_if(one, p_of_means));
+    columns.extend(for_machines_if(one_turn, p_of_means));
     columns.extend([
         Column::number("ratio", "Ratio", 2).missing("n/a"),
         ratio_low,
@@ -47,10 +48,10 @@ pub(super) fn pairs(data: &Comparison) -> Table {
         Column::p("logrank_p_stratified", &format!("p (stratified by {unit})")),
         Column::integer("shared_scenarios", &format!("Shared {unit}s")).missing("n/a"),
         Column {
-            for_machines: one,
+            for_machines: one_turn,
             ..Column::integer("paired_tau", "Paired τ").unit("turns").missing("n/a")
         },
-        if one { paired_mean } else { paired_mean.unit("turns") },
+        if one_turn { paired_mean } else { paired_mean.unit("turns") },
         paired_low,
         paired_high,
         Column::p("paired_p", "p (paired t)"),
@@ -94,7 +95,7 @@ pub(super) fn pairs(data: &Comparison) -> Table {
             maybe(paired.and_then(|p| p.p_sign_flip)),
         ]);
     }
-    let explanation = if one {
+    let explanation = if one_turn {
         "Differences and ratios of pass rates are run against reference, differences with Newcombe's interval"
             .to_owned()
     } else {
@@ -109,7 +110,7 @@ pub(super) fn pairs(data: &Comparison) -> Table {
         data.seed
     ));
     if data.pairs.iter().any(|pair| pair.clustered) {
-        let repeats_of = if one { "trials of a task" } else { "episodes of a scenario" };
+        let repeats_of = if one_turn { "trials of a task" } else { "episodes of a scenario" };
         table.notes.push(format!(
             "Where a run has several {repeats_of} they are alike: intervals of differences and ratios and the log-rank test are clustered."
         ));
@@ -139,13 +140,13 @@ pub(super) fn paired(
         )
         .hint(format!("Members are counted from 0; {} is the reference", data.reference)));
     }
-    let one = data.of_one_turn;
-    let measure = if one { "Pass rate" } else { "Stamina" };
-    let unit = if one { "task" } else { "scenario" };
+    let one_turn = data.of_one_turn;
+    let measure = if one_turn { "Pass rate" } else { "Stamina" };
+    let unit = if one_turn { "task" } else { "scenario" };
     let number = |key: &str, title: &str| {
-        if one { Column::number(key, title, 3) } else { Column::number(key, title, 2).unit("turns") }
+        if one_turn { Column::number(key, title, 3) } else { Column::number(key, title, 2).unit("turns") }
     };
-    let [scenario, title] = scenario_columns(one);
+    let [scenario, title] = scenario_columns(one_turn);
     let columns = vec![
         Column::text("run", "Run"),
         Column::text("against", "Against"),
@@ -166,7 +167,7 @@ pub(super) fn paired(
             |index: u32| data.members.get(index as usize).map(ComparedMember::marked).unwrap_or_default();
         let (a, b) = (text(pair.a), text(pair.b));
         let Some(paired) = &pair.paired else {
-            table.notes.push(pair.not_paired(&a, &b, one));
+            table.notes.push(pair.not_paired(&a, &b, one_turn));
             continue;
         };
         for row in &paired.scenarios {
@@ -184,7 +185,7 @@ pub(super) fn paired(
             ]);
         }
         let shown = |share: f64| {
-            let text = if one { format!("{:.1}", 100.0 * share) } else { format!("{share:.2}") };
+            let text = if one_turn { format!("{:.1}", 100.0 * share) } else { format!("{share:.2}") };
             text.replace('-', "−")
         };
         let interval = match (paired.ci_low, paired.ci_high) {
@@ -195,18 +196,18 @@ pub(super) fn paired(
             _ => " (no interval: no variation)".to_owned(),
         };
         let sign = if paired.mean < 0.0 { "" } else { "+" };
-        let mean = format!("{sign}{} {}", shown(paired.mean), if one { "pp" } else { "turns" });
+        let mean = format!("{sign}{} {}", shown(paired.mean), if one_turn { "pp" } else { "turns" });
         let scenarios = counted(paired.n.into(), &format!("shared {unit}"));
         let turns = match paired.tau {
-            _ if one => String::new(),
+            _ if one_turn => String::new(),
             tau => format!(" and the first {}", counted(tau.into(), "turn")),
         };
         table.notes.push(format!(
             "{a} − {b}: on average {mean}{interval}, over {scenarios}{turns}{}.",
-            paired.observed_in_words(one).map(|observed| format!("; {observed}")).unwrap_or_default()
+            paired.observed_in_words(one_turn).map(|observed| format!("; {observed}")).unwrap_or_default()
         ));
     }
-    table.notes.push(if one {
+    table.notes.push(if one_turn {
         "A trial that was stopped from outside is not scored, and in no pass rate.".to_owned()
     } else {
         "Stamina is that of the turns which count; where an episode was censored before the last of them, it is at least that.".to_owned()

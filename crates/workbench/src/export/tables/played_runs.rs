@@ -199,7 +199,7 @@ mod tests {
         let episode = |phase: &str| -> LiveEpisode {
             serde_json::from_value(json!({
                 "name": "scenario_1", "title": null, "phase": phase, "turns": 4, "turn": 0, "attempt": 0, "cells": [],
-                "stamina": 0, "end_reason": null, "goes_on": false, "seconds": 0.0,
+                "stamina": 0, "end_reason": null, "is_resumable": false, "seconds": 0.0,
                 "tokens": { "input": null, "cached": null, "output": null }, "cost_usd": null, "last_event_at": null,
                 "now": null, "eta_seconds": null, "stuck": null
             }))

@@ -5,13 +5,13 @@ use figures::table::{Column, Table, Value, known, maybe};
 
 use super::{mean_columns, push_of, stamina};
 use crate::api::{Comparison, PublishedNumber, TurnScores};
-use crate::compare::doubts::grouped;
+use crate::compare::doubts::{grouped, grouped_doubts_about_scores};
 use crate::rounds::PAPER;
 
 /// The scores of the members of a comparison.
 pub(super) fn scores(data: &Comparison) -> Table {
     let of_turns = || data.members.iter().filter_map(|member| Some((member, member.scores.as_ref()?)));
-    let most = of_turns().map(|(_, scores)| scores.rounds.mt_at_k.len()).max().unwrap_or(0);
+    let most_tries = of_turns().map(|(_, scores)| scores.rounds.mt_at_k.len()).max().unwrap_or(0);
     let mut columns = vec![
         Column::text("run", "Run"),
         Column::text("harness", "Harness").for_machines(),
@@ -27,7 +27,7 @@ pub(super) fn scores(data: &Comparison) -> Table {
             .into_iter()
             .map(|column| Column { for_machines: !shown.contains(&column.name.as_str()), ..column }),
     );
-    columns.extend(score_columns(most));
+    columns.extend(score_columns(most_tries));
     let mut table = Table::new("scores", "Scores of turns", columns);
     for member in &data.members {
         let scores = member.scores.as_ref();
@@ -39,7 +39,7 @@ pub(super) fn scores(data: &Comparison) -> Table {
             known(member.runs.len() as u64),
         ];
         row.extend(stamina(&member.stamina));
-        row.extend(score_values(scores, most));
+        row.extend(score_values(scores, most_tries));
         if scores.is_some() {
             push_of(&mut table, &member.stamina, row);
         } else {
@@ -54,7 +54,8 @@ pub(super) fn scores(data: &Comparison) -> Table {
     }
     let missing =
         grouped(&data.members, |member| member.scores.iter().flat_map(|scores| scores.rounds.missing.iter()));
-    table.notes.extend(missing.into_iter().map(|sentence| format!("{sentence}.")));
+    let too_high = grouped_doubts_about_scores(&data.members);
+    table.notes.extend(too_high.into_iter().chain(missing).map(|sentence| format!("{sentence}.")));
     for member in data.members.iter().filter(|member| member.scores.is_none()) {
         table.notes.push(format!(
             "{}: these scores do not apply, since turns are not graded by themselves or a task has one turn.",
@@ -68,14 +69,14 @@ pub(super) fn scores(data: &Comparison) -> Table {
 }
 
 /// Dataset, case, perfect, MT@1 to MT@`most`, SR, Gap, Comp.
-pub(super) fn score_columns(most: usize) -> Vec<Column> {
+pub(super) fn score_columns(most_tries: usize) -> Vec<Column> {
     let mut columns = vec![
         Column::score("dataset_score", "Dataset"),
         Column::score("case_score", "Case"),
         // A number of tasks, over several runs their mean.
         Column::number("perfect", "Perfect tasks", 1),
     ];
-    columns.extend((1..=most).map(|k| Column::score(&format!("mt_at_{k}"), &format!("MT@{k}"))));
+    columns.extend((1..=most_tries).map(|k| Column::score(&format!("mt_at_{k}"), &format!("MT@{k}"))));
     columns.extend([
         Column::score("sr", "SR"),
         Column::number("gap", "Gap", 1),
@@ -85,14 +86,14 @@ pub(super) fn score_columns(most: usize) -> Vec<Column> {
 }
 
 /// What stands in them.
-pub(super) fn score_values(scores: Option<&TurnScores>, most: usize) -> Vec<Option<Value>> {
+pub(super) fn score_values(scores: Option<&TurnScores>, most_tries: usize) -> Vec<Option<Value>> {
     let rounds = scores.map(|scores| &scores.rounds);
     let mut row = vec![
         maybe(scores.and_then(|scores| scores.dataset_score)),
         maybe(scores.and_then(|scores| scores.case_score)),
         maybe(scores.and_then(|scores| scores.perfect)),
     ];
-    row.extend((0..most).map(|k| maybe(rounds.and_then(|rounds| rounds.mt_at_k.get(k).copied()))));
+    row.extend((0..most_tries).map(|k| maybe(rounds.and_then(|rounds| rounds.mt_at_k.get(k).copied()))));
     row.extend([
         maybe(rounds.and_then(|rounds| rounds.sr)),
         maybe(rounds.and_then(|rounds| rounds.gap)),

@@ -5,13 +5,13 @@ use model::counted;
 
 use super::played_runs::word;
 use crate::Workbench;
-use crate::api::{ApiError, ImportReportRequest, WarningsOf};
+use crate::api::{ApiError, ImportReportRequest, WarningSelection};
 
 /// Most warnings that are asked for at once.
 const PAGE: u32 = 5_000;
 
 /// The warnings of a source, one a row.
-pub(super) fn warnings(workbench: &Workbench, selection: &WarningsOf) -> Result<Table, ApiError> {
+pub(super) fn warnings(workbench: &Workbench, selection: &WarningSelection) -> Result<Table, ApiError> {
     let columns = vec![
         Column::text("path", "Where"),
         Column::text("code", "Code"),
@@ -19,7 +19,7 @@ pub(super) fn warnings(workbench: &Workbench, selection: &WarningsOf) -> Result<
         Column::text("treatment", "What was done"),
         Column::text("message", "What it is"),
     ];
-    let WarningsOf { source, treatment, run } = selection.clone();
+    let WarningSelection { source, treatment, run } = selection.clone();
     let mut request = ImportReportRequest { source, treatment, code: None, run, offset: 0, limit: PAGE };
     let mut report = workbench.import_report(request.clone())?;
     let mut table = Table::new("warnings", &format!("Import warnings of {}", report.source.name), columns);

@@ -5,7 +5,7 @@ use model::counted;
 
 use super::{pass_rate, pass_rate_columns};
 use crate::Workbench;
-use crate::api::{ApiError, MeanOf, TaskCell, TaskColumn, TaskGrid, TaskMode, TasksRequest};
+use crate::api::{ApiError, KnownMean, TaskCell, TaskColumn, TaskGrid, TaskMode, TasksRequest};
 
 /// Agent time, tokens and cost, each a mean and over how many it is.
 fn mean_columns(unit: &str) -> Vec<Column> {
@@ -23,12 +23,12 @@ fn mean_columns(unit: &str) -> Vec<Column> {
     vec![seconds.unit("s"), seconds_known, tokens, tokens_known, cost.unit("US$"), cost_known]
 }
 
-fn means(values: [MeanOf; 3]) -> Vec<Option<Value>> {
+fn means(values: [KnownMean; 3]) -> Vec<Option<Value>> {
     values.into_iter().flat_map(|mean| [maybe(mean.mean), known(mean.known)]).collect()
 }
 
 /// What must be known of means over fewer than all.
-fn partial(rows: impl Iterator<Item = [MeanOf; 3]>, noun: &str) -> Option<String> {
+fn partial(rows: impl Iterator<Item = [KnownMean; 3]>, noun: &str) -> Option<String> {
     let is_partial = rows.flatten().any(|mean| mean.known > 0 && mean.known < mean.of);
     is_partial
         .then(|| format!("Some means are over fewer {noun} than there are: those of which they are known."))
@@ -50,11 +50,11 @@ fn title(grid: &TaskGrid, mode: TaskMode) -> String {
     format!("{}{condition}", heading(grid))
 }
 
-fn of_cell(cell: &TaskCell) -> [MeanOf; 3] {
+fn cell_means(cell: &TaskCell) -> [KnownMean; 3] {
     [cell.seconds, cell.tokens, cell.cost_usd]
 }
 
-fn of_column(column: &TaskColumn) -> [MeanOf; 3] {
+fn column_means(column: &TaskColumn) -> [KnownMean; 3] {
     [column.seconds, column.tokens, column.cost_usd]
 }
 
@@ -88,14 +88,14 @@ pub(super) fn tasks(workbench: &Workbench, request: &TasksRequest) -> Result<Tab
                 known(cell.unscored),
                 known(row.only == Some(place)),
             ];
-            cells.extend(means(of_cell(cell)));
+            cells.extend(means(cell_means(cell)));
             cells.extend([known(cell.run.as_str()), known(cell.episode.as_str())]);
             table.push(cells);
         }
     }
     table
         .notes
-        .extend(partial(grid.rows.iter().flat_map(|r| r.cells.iter().flatten()).map(of_cell), "trials"));
+        .extend(partial(grid.rows.iter().flat_map(|r| r.cells.iter().flatten()).map(cell_means), "trials"));
     let noun = grid.noun();
     table.notes.extend(words(&request.text, noun));
     table.notes.push(format!("Runs that did not play a {noun} have no row. Time is that of the agent; means are over all trials of the {noun}, scored or not."));
@@ -184,11 +184,11 @@ pub(super) fn per_task(workbench: &Workbench, request: &TasksRequest) -> Result<
         let mut cells = vec![known(column.marked())];
         cells.extend(pass_rate(Some(&column.pass_rate)));
         cells.extend([known(column.solved), known(column.only)]);
-        cells.extend(means(of_column(column)));
+        cells.extend(means(column_means(column)));
         table.push(cells);
     }
-    table.notes.extend(partial(grid.columns.iter().map(of_column), &heads.to_lowercase()));
-    let of_tasks = grid.rows.iter().flat_map(|row| row.cells.iter().flatten()).map(of_cell);
+    table.notes.extend(partial(grid.columns.iter().map(column_means), &heads.to_lowercase()));
+    let of_tasks = grid.rows.iter().flat_map(|row| row.cells.iter().flatten()).map(cell_means);
     table.notes.extend(partial(of_tasks, &format!("trials of a {noun}")));
     table.notes.push(format!(
         "Time (of the agent), tokens (input and output) and cost are means over {noun}s of the means over their trials."
@@ -248,9 +248,9 @@ mod tests {
                 trials,
                 passed,
                 unscored,
-                seconds: MeanOf::default(),
-                tokens: MeanOf::default(),
-                cost_usd: MeanOf::default(),
+                seconds: KnownMean::default(),
+                tokens: KnownMean::default(),
+                cost_usd: KnownMean::default(),
             })
         };
         assert_eq!([words(0, 0, 1), words(1, 1, 0), words(1, 0, 0)], ["not scored", "passed", "failed"]);

@@ -10,8 +10,8 @@ use store::RunRecord;
 
 use crate::Workbench;
 use crate::api::{ApiError, Member};
-use crate::compare::members;
 use crate::compare::sets::ScenarioSets;
+use crate::compare::{doubts, members};
 use crate::episodes::grades_turns;
 
 /// Most attempts of one table: each takes about 2 KB of memory.
@@ -182,7 +182,7 @@ pub(super) fn table(workbench: &Workbench, shown: &[Member]) -> Result<Table, Ap
     let sets = ScenarioSets::from_runs(runs().map(|run| &run.record));
     let several = runs().map(|run| sets.set(&run.record)).collect::<BTreeSet<u32>>().len() > 1;
     let mut seen = BTreeSet::new();
-    let mut has_counted = false;
+    let mut with_counted = Vec::new();
     for run in runs().filter(|run| seen.insert(run.record.entry.slug.as_str())) {
         let of_run = Cells::of_run(&run.record, several.then(|| sets.set(&run.record)));
         // Those that are withdrawn go out with their mark, too.
@@ -219,18 +219,21 @@ pub(super) fn table(workbench: &Workbench, shown: &[Member]) -> Result<Table, Ap
             let mut of_task = of_run.clone();
             of_task.counted_task(task);
             table.push(of_task.row());
-            has_counted = true;
+        }
+        if !counted.is_empty() {
+            with_counted.push(run.record.entry.slug.as_str());
         }
     }
     table.notes.push(
         "A row is an attempt. Stamina Lab reads the table as it stands, with the same numbers; individual tests, requests, settings and figures that sources report of themselves are not in it."
             .to_owned(),
     );
-    if has_counted {
-        table.notes.push(
-            "A row with a counted task, and without a scenario, is a task that its source counts and does not describe: it is in scores and no episode."
-                .to_owned(),
-        );
+    if !with_counted.is_empty() {
+        table.notes.push(doubts::sentence_about(
+            &with_counted,
+            seen.len(),
+            "a row with a counted task, and without a scenario, is a task that its source counts and does not describe: it is in scores and no episode.",
+        ));
     }
     Ok(table)
 }

@@ -8,7 +8,7 @@ use model::{TestOutcome, TestResult, Verdict};
 use super::played_runs::word;
 use crate::Workbench;
 use crate::api::{
-    ApiError, AttemptDetail, AttemptOf, FailureOrigin, TestHistory, TurnDetail, TurnRef, marked,
+    ApiError, AttemptChoice, AttemptDetail, FailureOrigin, TestHistory, TurnDetail, TurnRef, marked,
 };
 use crate::compare::members::joined_names;
 
@@ -24,9 +24,9 @@ fn turn_name(turn: &TurnDetail) -> String {
 /// The attempt that is asked for; without a number the last.
 fn chosen(
     workbench: &Workbench,
-    attempt_ref: &AttemptOf,
+    attempt_ref: &AttemptChoice,
 ) -> Result<(TurnDetail, Option<AttemptDetail>), ApiError> {
-    let AttemptOf { run, episode, turn, attempt } = attempt_ref.clone();
+    let AttemptChoice { run, episode, turn, attempt } = attempt_ref.clone();
     let mut detail = workbench.get_turn(TurnRef { run, episode, turn })?;
     let found = match attempt {
         None => detail.attempts.pop(),
@@ -69,14 +69,21 @@ pub(super) fn attempts(workbench: &Workbench, turn_ref: &TurnRef) -> Result<Tabl
     for attempt in &turn.attempts {
         let AttemptDetail { tokens, timing, .. } = attempt;
         let exception = attempt.exception.as_ref().map(|(kind, message)| format!("{kind}: {message}"));
+        // Nothing tells how many tests failed.
+        let is_untold =
+            attempt.verdict != Verdict::Passed && attempt.total.is_none() && attempt.histories.is_empty();
         table.push(vec![
             known(attempt.number),
             known(word(attempt.verdict)),
             maybe(attempt.end_reason.map(model::EndReason::label)),
             maybe(attempt.passed),
             maybe(attempt.total),
-            known(attempt.failing_not_described),
-            known(attempt.histories.iter().filter(|test| is_regressed(test)).count() as u64),
+            maybe((!is_untold).then_some(attempt.failing_not_described)),
+            maybe(if is_untold {
+                None
+            } else {
+                regressed(&attempt.histories, attempt.failing_not_described)
+            }),
             maybe(attempt.reward),
             maybe(tokens.input),
             maybe(tokens.cached),
@@ -95,12 +102,18 @@ pub(super) fn attempts(workbench: &Workbench, turn_ref: &TurnRef) -> Result<Tabl
     Ok(table)
 }
 
-fn is_regressed(test: &TestHistory) -> bool {
-    test.history == FailureOrigin::Regressed
+/// How many failing tests regressed; `None` = tests failed, and of none is known how it stood before.
+fn regressed(histories: &[TestHistory], not_described: u32) -> Option<u64> {
+    let are_all_unknown = histories.iter().all(|test| test.history == FailureOrigin::Unknown);
+    if are_all_unknown && (!histories.is_empty() || not_described > 0) {
+        return None;
+    }
+    let is_regressed = |test: &&TestHistory| test.history == FailureOrigin::Regressed;
+    Some(histories.iter().filter(is_regressed).count() as u64)
 }
 
 /// What is known of the tests of an attempt, one a row: those that failed first.
-pub(super) fn tests(workbench: &Workbench, attempt_ref: &AttemptOf) -> Result<Table, ApiError> {
+pub(super) fn tests(workbench: &Workbench, attempt_ref: &AttemptChoice) -> Result<Table, ApiError> {
     let (turn, attempt) = chosen(workbench, attempt_ref)?;
     let columns = vec![
         Column::text("test", "Test"),
@@ -152,15 +165,20 @@ fn counted(passed: Option<u32>, total: Option<u32>, named: usize, not_described:
     format!("{tests_passed}; {failing}, and {silent} that passed are not named by the source.")
 }
 
-/// How a test stands in an attempt: where it is not named, and every failing test is described, it did not fail.
+/// How a test stands in an attempt: where it is not named, and all that did not pass is described as failing, it passed.
 fn standing(attempt: &AttemptDetail) -> impl Fn(&str) -> Option<&'static str> {
     let failing: BTreeMap<&str, &TestResult> = attempt.failing.iter().map(|t| (t.id.as_str(), t)).collect();
     let passed: BTreeSet<&str> = attempt.passed_tests.iter().map(String::as_str).collect();
     // Where the suite itself did not come to a verdict, silence says nothing.
     let is_complete = attempt.failing_not_described == 0
-        && attempt.passed.is_some()
-        && attempt.total.is_some()
-        && matches!(attempt.verdict, Verdict::Passed | Verdict::Failed);
+        && match (attempt.verdict, attempt.passed, attempt.total) {
+            (Verdict::Passed, Some(_), Some(_)) => true,
+            // Tests that neither passed nor failed may be among those that are not named.
+            (Verdict::Failed, Some(passed), Some(total)) => {
+                u64::from(passed) + attempt.failing.len() as u64 >= u64::from(total)
+            }
+            _ => false,
+        };
     move |id| match failing.get(id) {
         Some(test) if test.outcome == TestOutcome::Error => Some("error"),
         Some(_) => Some("failed"),
@@ -171,7 +189,11 @@ fn standing(attempt: &AttemptDetail) -> impl Fn(&str) -> Option<&'static str> {
 }
 
 /// The tests of two attempts, joined by their ids: what fails at one side only comes first.
-pub(super) fn joined(workbench: &Workbench, left: &AttemptOf, right: &AttemptOf) -> Result<Table, ApiError> {
+pub(super) fn joined(
+    workbench: &Workbench,
+    left: &AttemptChoice,
+    right: &AttemptChoice,
+) -> Result<Table, ApiError> {
     let sides = [chosen(workbench, left)?, chosen(workbench, right)?];
     let columns = vec![
         Column::text("test", "Test"),
@@ -236,7 +258,46 @@ pub(super) fn joined(workbench: &Workbench, left: &AttemptOf, right: &AttemptOf)
 
 #[cfg(test)]
 mod tests {
+    use model::{Extra, Timing, Tokens};
+
     use super::*;
+
+    /// 41 passed and 2 failed of 44: the one that did neither was said to have passed.
+    #[test]
+    fn a_test_without_a_name_is_unknown_where_some_neither_passed_nor_failed() {
+        let standing_of_other = |verdict, passed, total, failing: &[&str]| {
+            let attempt = AttemptDetail {
+                number: 1,
+                verdict,
+                end_reason: None,
+                passed,
+                total,
+                reward: None,
+                failing: failing.iter().map(|id| TestResult::new(*id, TestOutcome::Failed)).collect(),
+                failing_not_described: 0,
+                passed_tests: Vec::new(),
+                histories: Vec::new(),
+                tokens: Tokens::default(),
+                cost_usd: None,
+                tool_calls: None,
+                steps: None,
+                timing: Timing::default(),
+                exception: None,
+                grader_places: None,
+                logs: Vec::new(),
+                has_transcript: false,
+                has_code: false,
+                extra: Extra::default(),
+            };
+            standing(&attempt)("other")
+        };
+        let passed = Some("passed (not among the failing ones)");
+        assert_eq!(standing_of_other(Verdict::Failed, Some(41), Some(44), &["a", "b"]), None);
+        assert_eq!(standing_of_other(Verdict::Failed, Some(41), Some(43), &["a", "b"]), passed);
+        assert_eq!(standing_of_other(Verdict::Passed, Some(44), Some(44), &[]), passed);
+        assert_eq!(standing_of_other(Verdict::Failed, None, Some(43), &["a", "b"]), None);
+        assert_eq!(standing_of_other(Verdict::Error, Some(0), Some(0), &[]), None);
+    }
 
     #[test]
     fn how_many_passed_tests_have_no_name_is_unknown_where_their_number_is() {
@@ -247,5 +308,23 @@ mod tests {
             "3 of 5 tests passed; 2 that failed are only counted, and 3 that passed are not named by the source."
         );
         assert!(note(Some(3), None).starts_with("3 tests passed, and how many ran is unknown; "));
+    }
+
+    #[test]
+    fn how_many_regressed_is_unknown_where_no_history_is_known() {
+        use FailureOrigin::{New, Regressed, Unknown};
+        let all_so = |history: &[FailureOrigin]| {
+            let stood = |history: &FailureOrigin| TestHistory {
+                history: *history,
+                passed_in_turn: None,
+                since_turn: None,
+            };
+            history.iter().map(stood).collect::<Vec<_>>()
+        };
+        assert_eq!(regressed(&all_so(&[Unknown, Unknown]), 0), None);
+        assert_eq!(regressed(&[], 3), None);
+        assert_eq!(regressed(&[], 0), Some(0));
+        assert_eq!(regressed(&all_so(&[New, Unknown]), 3), Some(0));
+        assert_eq!(regressed(&all_so(&[New, Regressed, Unknown]), 0), Some(1));
     }
 }

@@ -6,7 +6,7 @@ use scenario::pack::Pack;
 
 use crate::api::EngineDisk;
 use crate::packs::estimated_bytes;
-use crate::runs::planned::named_images;
+use crate::runs::planned_checks::named_images;
 
 /// Snapshots of a trial that are there at once where they are kept for a resume only.
 const KEPT_FOR_RESUME: u32 = 2;
@@ -37,7 +37,7 @@ pub(in crate::runs) fn plan(settings: &RunSettings, pack: Option<&Pack>) -> RunP
         return RunPlan { episodes: steps.len() as u32, turns, bytes: 0, steps, images };
     }
     let g = &settings.generation;
-    let most = if g.benchmark == Benchmark::Iterative { g.n_turns } else { 1 };
+    let most_turns = if g.benchmark == Benchmark::Iterative { g.n_turns } else { 1 };
     let named = &settings.execute_episodes;
     let numbers: Vec<u32> = match (named.is_empty(), settings.quick_debug) {
         (true, _) => (0..g.n_scenarios).collect(),
@@ -48,9 +48,9 @@ pub(in crate::runs) fn plan(settings: &RunSettings, pack: Option<&Pack>) -> RunP
     let turns: Vec<u32> = match pack {
         Some(pack) => {
             let entries = pack.scenarios();
-            numbers.iter().filter_map(|n| Some(entries.get(*n as usize)?.turns.min(most))).collect()
+            numbers.iter().filter_map(|n| Some(entries.get(*n as usize)?.turns.min(most_turns))).collect()
         }
-        None => numbers.iter().map(|_| most).collect(),
+        None => numbers.iter().map(|_| most_turns).collect(),
     };
     let bytes = turns.iter().map(|n| estimated_bytes(*n, g.num_changes_per_turn)).sum();
     let (episodes, turns) = (turns.len() as u32, turns.iter().map(|n| u64::from(*n)).sum());
@@ -83,19 +83,19 @@ pub(super) fn in_engine(settings: &RunSettings, plan: &RunPlan, sizes: &[u64]) -
 mod tests {
     use super::*;
 
-    fn settings(more: &[&str]) -> RunSettings {
+    fn settings(added: &[&str]) -> RunSettings {
         let mut values = vec!["agent=MOCK".to_owned(), "output_dir=/r".to_owned()];
-        values.extend(more.iter().map(|&value| value.to_owned()));
+        values.extend(added.iter().map(|&value| value.to_owned()));
         runner::settings::resolve(&[], &values).unwrap()
     }
 
     #[test]
     fn containers_and_snapshots_of_tasks_and_their_images_are_counted() {
         const GIB: u64 = 1 << 30;
-        let tasks = |more: &[&str]| {
+        let tasks = |added: &[&str]| {
             let always =
                 ["agent=ORACLE", "benchmark=HARBOR", "tasks=/t", "limits.disk_gib=2", "batch_size=2"];
-            settings(&[&always[..], more].concat())
+            settings(&[&always[..], added].concat())
         };
         let plan = RunPlan { episodes: 3, turns: 12, bytes: 0, steps: vec![3, 5, 4], images: 2 };
         let chain = in_engine(&tasks(&[]), &plan, &[]).unwrap();

@@ -37,13 +37,27 @@ fn what_a_form_says_comes_back_from_its_yaml_and_its_line() {
     assert_eq!(resolve(&[], &words[3..]).unwrap(), settings);
 }
 
-fn tasks(more: FormSettings) -> FormSettings {
+/// The mock agent plays without containers, and its YAML named limits of them.
+#[test]
+fn the_yaml_of_a_run_without_containers_has_no_limits_of_containers() {
+    const OF_CONTAINERS: [&str; 5] = ["cpus:", "memory_gib:", "disk_gib:", "pids:", "network:"];
+    let settings = fields::settings(&defaults("mock", true).unwrap()).unwrap();
+    let yaml = applied_yaml(&settings);
+    assert!(OF_CONTAINERS.iter().all(|key| !yaml.contains(key)), "{yaml}");
+    assert!(yaml.contains("attempt_minutes:"), "{yaml}");
+    assert_eq!(resolve(&[ConfigFile { name: "x".into(), text: yaml }], &[]).unwrap(), settings);
+
+    let yaml = applied_yaml(&fields::settings(&form()).unwrap());
+    assert!(OF_CONTAINERS.iter().all(|key| yaml.contains(key)), "{yaml}");
+}
+
+fn tasks(form: FormSettings) -> FormSettings {
     FormSettings {
         source: FormSource::Tasks,
         tasks: "/t/evo code".to_owned(),
         attempt_limit: Some(1.0),
         output_dir: "/r/x".to_owned(),
-        ..more
+        ..form
     }
 }
 
@@ -360,8 +374,8 @@ fn the_endpoint_of_the_model_that_samples_is_entered_in_the_form_and_comes_back(
     };
     assert_eq!(back(&off).0, off);
     // What it would not take does not stand in the way of a run without it.
-    let odd = FormSettings { sampler_seconds: Some(0.0), ..off };
-    assert!(!fields::settings(&odd).unwrap().kept.contains_key("llm_sampler.timeout_seconds"));
+    let zero_seconds = FormSettings { sampler_seconds: Some(0.0), ..off };
+    assert!(!fields::settings(&zero_seconds).unwrap().kept.contains_key("llm_sampler.timeout_seconds"));
 }
 
 #[test]

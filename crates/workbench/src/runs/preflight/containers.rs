@@ -9,10 +9,10 @@ use sandbox::{Engine, NetworkAccess, SandboxError};
 
 use crate::api::{Check, CheckState, FixAction};
 use crate::runs::errors::sandbox_error;
-use crate::runs::{engine, harness_of, planned};
+use crate::runs::{engine, harness_of, planned_checks};
 
 /// What the container engine says.
-pub(super) struct OfEngine {
+pub(super) struct EngineChecks {
     pub(super) check: Check,
     pub(super) images: Vec<Check>,
     /// What dead runs left in it.
@@ -25,18 +25,18 @@ pub(super) struct OfEngine {
     pub(super) root: Option<PathBuf>,
 }
 
-impl OfEngine {
+impl EngineChecks {
     fn new(check: Check, images: Vec<Check>) -> Self {
         Self { check, images, leftovers: None, is_guarded: false, task_images: Vec::new(), root: None }
     }
 }
 
 /// Asks the engine.
-pub(super) async fn containers(settings: &RunSettings) -> OfEngine {
+pub(super) async fn containers(settings: &RunSettings) -> EngineChecks {
     const TITLE: &str = "Engine";
     if !settings.use_docker {
         let check = Check::new("engine", TITLE, CheckState::Ok, "not needed: plain processes");
-        return OfEngine::new(check, Vec::new());
+        return EngineChecks::new(check, Vec::new());
     }
     let engine = match Engine::connect().await {
         Ok(engine) => engine,
@@ -45,7 +45,7 @@ pub(super) async fn containers(settings: &RunSettings) -> OfEngine {
             let sentence = format!("{}. {}", reported.message, reported.hint.unwrap_or_default());
             let check = Check::new("engine", TITLE, CheckState::Fail, "none answers").with_sentence(sentence);
             let image = Check::new("image", "Image", CheckState::Unknown, "no engine to ask");
-            return OfEngine::new(check, vec![image]);
+            return EngineChecks::new(check, vec![image]);
         }
     };
     let check = engine::check(engine.info(), settings);
@@ -61,7 +61,7 @@ pub(super) async fn containers(settings: &RunSettings) -> OfEngine {
         Some(_) => engine.task_image_sizes(settings.asks_model()).await.unwrap_or_default(),
         None => Vec::new(),
     };
-    OfEngine {
+    EngineChecks {
         check,
         images,
         leftovers: leftovers(&engine).await,
@@ -73,7 +73,7 @@ pub(super) async fn containers(settings: &RunSettings) -> OfEngine {
 
 /// Whether the images that tasks name are there and can be played with; nothing where they are, or nobody can say.
 async fn task_images(settings: &RunSettings, engine: &Engine) -> Option<Check> {
-    let tasks = planned::named_images(settings);
+    let tasks = planned_checks::named_images(settings);
     let named = tasks.iter().filter_map(|(_, image)| Some((image.as_deref()?, None)));
     let mut named: BTreeMap<&str, Option<String>> = named.collect();
     for (image, problem) in &mut named {
@@ -88,7 +88,7 @@ async fn task_images(settings: &RunSettings, engine: &Engine) -> Option<Check> {
     let unfit_text =
         |(task, image): &(String, Option<String>)| Some(format!("{task}: {}", problem_of(image)?));
     let unfit: Vec<String> = tasks.iter().filter_map(unfit_text).collect();
-    planned::images(&unfit, tasks.len())
+    planned_checks::images(&unfit, tasks.len())
 }
 
 async fn image(settings: &RunSettings, engine: &Engine) -> Check {

@@ -100,8 +100,8 @@ pub(super) fn engine_disk(
     // The folder of an engine in a virtual machine is not a folder of this machine.
     let root = root.filter(|root| root.is_dir())?;
     let free = machine::free_disk(root)?;
-    let most = needs.images.unwrap_or(0).saturating_add(needs.containers_at_most);
-    if most <= free {
+    let most_containers = needs.images.unwrap_or(0).saturating_add(needs.containers_at_most);
+    if most_containers <= free {
         return None;
     }
     let images = needs.images.map_or_else(
@@ -117,7 +117,7 @@ pub(super) fn engine_disk(
         "In {} tasks may take {images}, and {containers} {} each: {} at most. Play fewer at once, or lower limits.disk_gib.",
         root.display(),
         bytes(settings.limits.disk),
-        bytes(most)
+        bytes(most_containers)
     )))
 }
 

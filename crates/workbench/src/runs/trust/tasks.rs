@@ -15,7 +15,7 @@ const TASK_IMAGES: usize = 200;
 
 /// What is shown of the tasks of a run.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct TasksShown {
+pub(super) struct TaskImageList {
     pub(super) images: Vec<TaskImages>,
     pub(super) more: u32,
     pub(super) unreadable: Option<String>,
@@ -23,7 +23,7 @@ pub(super) struct TasksShown {
     sha256: Option<[u8; 32]>,
 }
 
-impl TasksShown {
+impl TaskImageList {
     /// Blocks, for at most [`files::deadline::LIMIT`].
     pub(super) fn new(settings: &RunSettings, numbers: &[u32]) -> Self {
         let Some(tasks) = &settings.tasks else { return Self::default() };
@@ -116,7 +116,7 @@ mod tests {
         let tasks = format!("tasks={}", room.path().display());
         let values = ["agent=NOP", "benchmark=HARBOR", "output_dir=x", &tasks].map(str::to_owned);
         let foreign_settings = runner::settings::resolve(&[], &values).unwrap();
-        let shown = TasksShown::new(&foreign_settings, &[0, 1, 2, 3]);
+        let shown = TaskImageList::new(&foreign_settings, &[0, 1, 2, 3]);
         let images: Vec<_> = shown
             .images
             .iter()
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!((shown.more, &shown.unreadable), (0, &None));
         // Another recipe is not what was confirmed, also where it is too long for the page to show it.
         let identity = Identity { run: "00000000".to_owned(), digest: [7; 32] };
-        let digest = || TasksShown::new(&foreign_settings, &[0, 1, 2, 3]).digest_with(&identity);
+        let digest = || TaskImageList::new(&foreign_settings, &[0, 1, 2, 3]).digest_with(&identity);
         let confirmed = shown.digest_with(&identity);
         assert!(confirmed.len() == 64 && confirmed == digest());
         let long = "RUN true\n".repeat(60);
@@ -145,12 +145,12 @@ mod tests {
         }
         write_file("4/environment/Dockerfile", "FROM never either\n");
         assert!(!seen.insert(digest()), "a task that is not played");
-        assert_eq!(TasksShown::default().digest_with(&identity), identity.digest_in_hex());
+        assert_eq!(TaskImageList::default().digest_with(&identity), identity.digest_in_hex());
         let without_tasks = ["agent=MOCK", "output_dir=x"].map(str::to_owned);
         let scenarios = runner::settings::resolve(&[], &without_tasks).unwrap();
         let removed =
             runner::settings::resolve(&[], &values.map(|text| text.replace(&tasks, "tasks=/nowhere/at/all")));
-        assert!(TasksShown::new(&removed.unwrap(), &[0]).unreadable.is_some());
-        assert_eq!(TasksShown::new(&scenarios, &[0]), TasksShown::default());
+        assert!(TaskImageList::new(&removed.unwrap(), &[0]).unreadable.is_some());
+        assert_eq!(TaskImageList::new(&scenarios, &[0]), TaskImageList::default());
     }
 }

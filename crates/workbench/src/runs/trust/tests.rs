@@ -2,9 +2,9 @@
 
 use super::*;
 
-fn settings(more: &[&str]) -> RunSettings {
+fn settings(added: &[&str]) -> RunSettings {
     let values = ["agent=CODEX", "codex.model_id=acme/new", "output_dir=/nowhere/run"];
-    let values: Vec<String> = values.iter().chain(more).map(|&text| text.to_owned()).collect();
+    let values: Vec<String> = values.iter().chain(added).map(|&text| text.to_owned()).collect();
     runner::settings::resolve(&[], &values).unwrap()
 }
 
@@ -20,7 +20,7 @@ fn endpoint_and_key_are_ours_unless_the_folders_are_chosen() {
     let foreign_settings = settings(&THEIRS);
     let changed = |trust: TrustRun, changes: &[&str]| {
         let changes = changes.iter().map(|&text| text.to_owned()).collect();
-        with_what_is_ours(&foreign_settings, changes, &trust, Some(&local_endpoint())).unwrap()
+        with_local_settings(&foreign_settings, changes, &trust, Some(&local_endpoint())).unwrap()
     };
     let local_changes =
         ["endpoint.base_url=https://ours.example", "endpoint.key_env=OUR_KEY", "endpoint.key_name="];
@@ -35,7 +35,7 @@ fn endpoint_and_key_are_ours_unless_the_folders_are_chosen() {
         changed(TrustRun::default(), &chosen[..1]),
         ["endpoint.base_url=http://127.0.0.1:9", "endpoint.key_env=", "endpoint.key_name="]
     );
-    let refused = with_what_is_ours(&foreign_settings, Vec::new(), &TrustRun::default(), None).unwrap_err();
+    let refused = with_local_settings(&foreign_settings, Vec::new(), &TrustRun::default(), None).unwrap_err();
     assert_eq!(refused.code, "run.choose");
 }
 
@@ -72,15 +72,15 @@ fn what_was_chosen_of_one_folder_is_not_ours_for_the_next_one() {
 // docs/security.md: A resume
 fn credentials_and_variables_are_handed_over_only_where_they_are_chosen() {
     let direct = settings(&["endpoint.mode=direct", "docker.env_vars=[HOME,A=b]"]);
-    let refused = with_what_is_ours(&direct, Vec::new(), &TrustRun::default(), None).unwrap_err();
+    let refused = with_local_settings(&direct, Vec::new(), &TrustRun::default(), None).unwrap_err();
     assert_eq!(refused.code, "run.choose");
     let keep_key = TrustRun { keep_key: true, ..TrustRun::default() };
     assert_eq!(
-        with_what_is_ours(&direct, Vec::new(), &keep_key, None).unwrap(),
+        with_local_settings(&direct, Vec::new(), &keep_key, None).unwrap(),
         ["docker.env_vars=[\"A=b\"]"]
     );
     let keep_all = TrustRun { keep_variables: true, ..keep_key };
-    assert!(with_what_is_ours(&direct, Vec::new(), &keep_all, None).unwrap().is_empty());
+    assert!(with_local_settings(&direct, Vec::new(), &keep_all, None).unwrap().is_empty());
 }
 
 const TO_THEIRS: &[&str] = &[

@@ -26,7 +26,7 @@ fn logged(log: &str) -> AttemptEvidence {
     attempt(Verdict::Failed, Some(R::TestsFailed), "", log)
 }
 
-fn of_server(passed: u32, log: &str) -> AttemptEvidence {
+fn failure_with_server_log(passed: u32, log: &str) -> AttemptEvidence {
     let mut attempt = Attempt::new(1, Verdict::Failed);
     (attempt.passed, attempt.total) = (Some(passed), Some(9));
     AttemptEvidence::from_attempt(&attempt, &Context { server_log: Some(log), ..Context::default() })
@@ -114,8 +114,8 @@ fn every_rule_over_attempts_has_an_example_and_a_counter_example() {
         ),
         (
             "log.server_port",
-            of_server(0, "OSError: [Errno 98] Address already in use"),
-            of_server(3, "OSError: [Errno 98] Address already in use"),
+            failure_with_server_log(0, "OSError: [Errno 98] Address already in use"),
+            failure_with_server_log(3, "OSError: [Errno 98] Address already in use"),
         ),
         ("attempt.no_calls", calls(Some(0)), calls(None)),
         ("end.agent_error", ended(R::AgentError), ended(R::TestsFailed)),
@@ -268,5 +268,5 @@ fn logs_are_wanted_if_a_rule_may_use_them() {
     assert!(agent_without > agent && server > 0);
     // A longer log is cut to its end, between characters.
     let log = format!("address already in use\n{}", "ä".repeat(40_000));
-    assert!(first(ATTEMPT_RULES, &of_server(0, &log)).is_none());
+    assert!(first(ATTEMPT_RULES, &failure_with_server_log(0, &log)).is_none());
 }

@@ -36,7 +36,7 @@ pub(super) fn episode(
     warnings: &mut PartWarnings<'_>,
 ) -> Episode {
     episode.end_reason =
-        end_word(folder, recorded.end_reason.as_deref(), warnings).filter(|r| *r != EndReason::PassedAll);
+        read_end(folder, recorded.end_reason.as_deref(), warnings).filter(|r| *r != EndReason::PassedAll);
     episode.title = recorded.title.map(|t| t.0);
     let is_task = recorded.task.is_some();
     if let Some(task) = recorded.task.filter(|task| !task.is_empty()) {
@@ -59,7 +59,7 @@ pub(super) fn episode(
         ));
     }
     let mut unusable = UnusableValues::default();
-    unusable.settle_times(&mut episode.timing);
+    unusable.take_from_timing(&mut episode.timing);
     if let Some(warning) = unusable.warning(&join(folder, "trajectory.json")) {
         warnings.warn(warning);
     }
@@ -74,20 +74,20 @@ pub(super) fn episode(
     };
     for (index, turn) in recorded.turns.into_iter().enumerate() {
         let turn = reader.turn(index, turn);
-        let after = episode.turns.last().map_or(0, |t| t.number);
-        if turn.number <= after {
+        let last_turn = episode.turns.last().map_or(0, |t| t.number);
+        if turn.number <= last_turn {
             reader.warnings.warn(Warning::skipped(
                 join(folder, "trajectory.json"),
                 "turns.out_of_order",
-                format!("Turn {} comes after turn {after}. It is left out.", turn.number),
+                format!("Turn {} comes after turn {last_turn}. It is left out.", turn.number),
             ));
         } else {
             episode.turns.push(turn);
         }
     }
-    let may_go_on = may_go_on(&episode, recorded.attempt_limit);
-    episode.attempts_left = may_go_on;
-    if episode.timing.finished_at.is_none() && may_go_on {
+    let is_open_ended = may_continue(&episode, recorded.attempt_limit);
+    episode.attempts_left = is_open_ended;
+    if episode.timing.finished_at.is_none() && is_open_ended {
         episode.end_reason = episode.end_reason.or(Some(EndReason::Unfinished));
     }
     episode.unrecognised = test_logs::is_unrecognized(&episode);
@@ -97,8 +97,8 @@ pub(super) fn episode(
 /// Notes that a trial of a task was resumed, and what its container lost by it.
 fn note_resumes(folder: &str, episode: &Episode, warnings: &mut PartWarnings<'_>) {
     let Some(resumes) = episode.extra.get("resumes").and_then(|list| list.as_array()) else { return };
-    let anew = resumes.iter().filter(|resume| resume["from"] == "first_step").count();
-    let continued = resumes.len() - anew;
+    let restart_count = resumes.iter().filter(|resume| resume["from"] == "first_step").count();
+    let continued = resumes.len() - restart_count;
     if resumes.is_empty() {
         return;
     }
@@ -107,7 +107,7 @@ fn note_resumes(folder: &str, episode: &Episode, warnings: &mut PartWarnings<'_>
         "episode.resumed",
         format!(
             "A resume continued this trial {continued} times from the last snapshot of its container, without the processes that \
-             earlier steps had left in the background, and began it {anew} times anew with its first step. `resumes` says when \
+             earlier steps had left in the background, and began it {restart_count} times anew with its first step. `resumes` says when \
              and why."
         ),
     ));
@@ -115,14 +115,14 @@ fn note_resumes(folder: &str, episode: &Episode, warnings: &mut PartWarnings<'_>
 
 /// Whether what comes next may still be a turn passed: an attempt that is left at a turn not passed yet, or a turn
 /// after those of an episode without a plan.
-fn may_go_on(episode: &Episode, attempt_limit: Option<u32>) -> bool {
+fn may_continue(episode: &Episode, attempt_limit: Option<u32>) -> bool {
     let Some(open) = episode.turn(episode.stamina() + 1) else { return episode.planned_turns.is_none() };
     let is_last = episode.turns.last().is_some_and(|last| last.number == open.number);
     let tried = open.attempts.last().map_or(0, |last| last.number);
     is_last && attempt_limit.is_some_and(|limit| tried < limit)
 }
 
-fn end_word(folder: &str, word: Option<&str>, warnings: &mut PartWarnings<'_>) -> Option<EndReason> {
+fn read_end(folder: &str, word: Option<&str>, warnings: &mut PartWarnings<'_>) -> Option<EndReason> {
     let word = word?;
     let reason = EndReason::parse(word);
     if reason.is_none() {
@@ -154,11 +154,11 @@ struct Reader<'a, 'b> {
 impl Reader<'_, '_> {
     /// A path that the trajectory names, from the tree's root; `None` if it leads out of the scenario.
     fn path(&mut self, relative_path: &str) -> Option<String> {
-        let inside = !relative_path.is_empty()
+        let is_inside = !relative_path.is_empty()
             && !relative_path.starts_with('/')
             && !relative_path.contains('\0')
             && relative_path.split('/').all(|part| part != "..");
-        if !inside {
+        if !is_inside {
             let shown: String = relative_path.chars().take(200).collect();
             self.warnings.warn(Warning::skipped(
                 join(self.folder, "trajectory.json"),
@@ -166,7 +166,7 @@ impl Reader<'_, '_> {
                 format!("It names the file “{shown}”, which leads out of the scenario. It is not looked at."),
             ));
         }
-        inside.then(|| join(self.folder, relative_path))
+        is_inside.then(|| join(self.folder, relative_path))
     }
 
     fn artifact(&mut self, kind: ArtifactKind, relative_path: Option<&str>, artifacts: &mut Vec<Artifact>) {
@@ -178,14 +178,14 @@ impl Reader<'_, '_> {
     fn size(&mut self, path: &str) -> Option<u64> {
         let folder = parent(path);
         if !self.sizes.contains_key(folder) {
-            let of_files = self
+            let file_sizes = self
                 .tree
                 .list(folder)
                 .into_iter()
                 .filter(|e| !e.is_folder())
                 .map(|e| (e.name, e.size))
                 .collect();
-            self.sizes.insert(folder.to_owned(), of_files);
+            self.sizes.insert(folder.to_owned(), file_sizes);
         }
         self.sizes.get(folder)?.get(file_name(path)).copied()
     }
@@ -261,7 +261,7 @@ impl Reader<'_, '_> {
         pointer: String,
     ) -> Attempt {
         let mut attempt = Attempt::new(recorded.number, Verdict::Error);
-        attempt.end_reason = end_word(self.folder, recorded.end_reason.as_deref(), self.warnings);
+        attempt.end_reason = read_end(self.folder, recorded.end_reason.as_deref(), self.warnings);
         let tokens = recorded.tokens.unwrap_or_default();
         attempt.tokens = tokens.with_cached_included();
         attempt.cached_input = CachedInput::from_counts(&tokens);
@@ -304,7 +304,7 @@ impl Reader<'_, '_> {
 
         (attempt.passed, attempt.total) = (recorded.passed, recorded.total);
         let mut unusable = UnusableValues::default();
-        unusable.settle(&mut attempt);
+        unusable.take_from_attempt(&mut attempt);
         if let Some(mut warning) = unusable.warning(&join(self.folder, "trajectory.json")) {
             warning.message = format!("Turn {turn}, attempt {}: {}", recorded.number, warning.message);
             self.warnings.warn(warning);
@@ -321,7 +321,7 @@ impl Reader<'_, '_> {
             .unwrap_or_default();
         if self.is_task {
             (attempt.passed, attempt.total) = (claim.passed, claim.total);
-            harbor_step::settle(self.tree, &path, &mut attempt, self.warnings);
+            harbor_step::add_reward_and_cases(self.tree, &path, &mut attempt, self.warnings);
             attempt.grader_places = self.grader_places(&attempt);
             return attempt;
         }
@@ -341,8 +341,8 @@ impl Reader<'_, '_> {
             Log::Whole(log) => Some(*log),
             Log::Agrees | Log::Nothing => None,
         };
-        test_logs::settle(&mut attempt, claim, &path, log, self.warnings);
-        test_logs::give_reason(&mut attempt);
+        test_logs::set_verdict(&mut attempt, claim, &path, log, self.warnings);
+        test_logs::set_end_reason(&mut attempt);
         attempt
     }
 
@@ -423,11 +423,11 @@ impl Reader<'_, '_> {
         let index: HashMap<String, usize> =
             tests.iter().enumerate().map(|(i, t)| (t.id.clone(), i)).collect();
         for failure in failures {
-            let at = index.get(&*failure.test).copied().unwrap_or_else(|| {
+            let test_index = index.get(&*failure.test).copied().unwrap_or_else(|| {
                 tests.push(TestResult::new(&*failure.test, TestOutcome::Failed));
                 tests.len() - 1
             });
-            let test = &mut tests[at];
+            let test = &mut tests[test_index];
             test.message = failure.message.map(|t| t.0);
             test.expected = failure.expected.map(|t| t.0);
             test.actual = failure.actual.map(|t| t.0);

@@ -11,7 +11,12 @@ use ::files::{ReadError, Tree};
 const OUTPUT_CAP: u64 = 32 << 20;
 
 /// Takes over the reward and the cases. The verdict and the reason stand: they were recorded as the reward said.
-pub(super) fn settle(tree: &Tree, path: &str, attempt: &mut Attempt, warnings: &mut PartWarnings<'_>) {
+pub(super) fn add_reward_and_cases(
+    tree: &Tree,
+    path: &str,
+    attempt: &mut Attempt,
+    warnings: &mut PartWarnings<'_>,
+) {
     attempt.reward = attempt.extra.remove("reward").and_then(|reward| reward.as_f64());
     // Nothing could be tested: that is known, and the case score counts it as 0. Else there are no cases.
     attempt.counting = if attempt.total == Some(0) { Counting::Share } else { Counting::Outside };

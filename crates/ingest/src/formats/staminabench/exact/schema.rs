@@ -252,14 +252,14 @@ fn unknown<'de, A: MapAccess<'de>>(
     map: &mut A,
     key: &str,
     extra: &mut Extra,
-    lean: &mut BoundedDocument<KeepAll>,
+    document: &mut BoundedDocument<KeepAll>,
 ) -> Result<(), A::Error> {
-    if extra.len() >= EXTRA_CAP || lean.is_used_up() {
+    if extra.len() >= EXTRA_CAP || document.is_used_up() {
         map.next_value::<IgnoredAny>()?;
         return Ok(());
     }
     let mut node = Node::Null;
-    map.next_value_seed(Value { node: &mut node, lean })?;
+    map.next_value_seed(Value { node: &mut node, document })?;
     if node != Node::Null {
         extra.insert(cut(key, 256).0.to_owned(), kept_value(&node));
     }

@@ -36,7 +36,7 @@ struct TurnBuilder {
     request: Option<String>,
     attempts: BTreeMap<u32, (RecordFacts, Vec<ListedFile>)>,
     /// Files of the final attempt, whichever that is.
-    of_final: Vec<ListedFile>,
+    final_files: Vec<ListedFile>,
     whole: RecordFacts,
     files: Vec<ListedFile>,
     attempt_count: Option<u32>,
@@ -124,14 +124,14 @@ pub(super) fn episode(
     let mut whole = trajectory_facts.whole;
     ValueOwner { path: &path, name: "The episode".to_owned() }.report_odd_values(&mut whole, warnings);
     finish(&mut episode, whole, trajectory_facts.planned, trajectory_facts.title, loose);
-    say_unclear(&path, &episode, warnings);
+    warn_unclear_tokens(&path, &episode, warnings);
     episode
 }
 
 /// Says once for a scenario that nothing tells whether its input tokens include the cached ones.
-fn say_unclear(path: &str, episode: &Episode, warnings: &mut PartWarnings<'_>) {
-    let of_attempts = episode.turns.iter().flat_map(|turn| &turn.attempts);
-    let mut counts = of_attempts
+fn warn_unclear_tokens(path: &str, episode: &Episode, warnings: &mut PartWarnings<'_>) {
+    let attempts = episode.turns.iter().flat_map(|turn| &turn.attempts);
+    let mut counts = attempts
         .map(|attempt| (attempt.tokens, attempt.cached_input))
         .chain(episode.tokens.map(|tokens| (tokens, episode.cached_input)));
     // Where one attempt proves it, it is known of all.
@@ -164,9 +164,9 @@ fn bases(trajectory_facts: &TrajectoryFacts, listing: &Listing) -> (Base, Base) 
     groups.sort_unstable();
     groups.dedup();
     for group in groups {
-        let of_group = || listing.files.iter().filter(move |f| f.group == group);
-        turns.note(group, of_group().filter_map(|f| f.placed.turn));
-        attempts.note(group, of_group().filter(|f| !f.placed.retry).filter_map(|f| f.placed.attempt));
+        let group_files = || listing.files.iter().filter(move |f| f.group == group);
+        turns.note(group, group_files().filter_map(|f| f.placed.turn));
+        attempts.note(group, group_files().filter(|f| !f.placed.retry).filter_map(|f| f.placed.attempt));
     }
     (turns, attempts)
 }
@@ -224,15 +224,15 @@ fn place_file(turn: &mut TurnBuilder, file: ListedFile, attempt_base: &Base) {
         if file.placed.retry || attempt_base.is_from_zero(file.group) { a.saturating_add(1) } else { a }
     });
     match attempt {
-        Some(attempt) if (1..=MAX_ATTEMPT).contains(&attempt) && per_attempt(file.kind) => {
+        Some(attempt) if (1..=MAX_ATTEMPT).contains(&attempt) && is_per_attempt(file.kind) => {
             turn.attempts.entry(attempt).or_default().1.push(file);
         }
-        _ if per_attempt(file.kind) => turn.of_final.push(file),
+        _ if is_per_attempt(file.kind) => turn.final_files.push(file),
         _ => turn.files.push(file),
     }
 }
 
-const fn per_attempt(kind: ArtifactKind) -> bool {
+const fn is_per_attempt(kind: ArtifactKind) -> bool {
     folder_names::is_result(kind) || matches!(kind, ArtifactKind::Log)
 }
 
@@ -240,13 +240,13 @@ const fn per_attempt(kind: ArtifactKind) -> bool {
 fn imply_attempts(folder: &str, turns: &mut BTreeMap<u32, TurnBuilder>, warnings: &mut PartWarnings<'_>) {
     let mut implied = 0u32;
     for turn in turns.values_mut() {
-        let played = turn.whole.is_played() || !turn.of_final.is_empty();
+        let played = turn.whole.is_played() || !turn.final_files.is_empty();
         // With a file of the first try and files of its retries, the first has no number.
-        let first_is_bare = !turn.of_final.is_empty()
+        let first_is_bare = !turn.final_files.is_empty()
             && !turn.attempts.contains_key(&1)
             && turn.attempts.values().any(|(_, files)| files.iter().any(|f| f.placed.retry));
         if first_is_bare {
-            let files = std::mem::take(&mut turn.of_final);
+            let files = std::mem::take(&mut turn.final_files);
             turn.attempts.insert(1, (RecordFacts::default(), files));
         }
         let known = turn.attempts.keys().next_back().copied().unwrap_or(0);
@@ -263,7 +263,7 @@ fn imply_attempts(folder: &str, turns: &mut BTreeMap<u32, TurnBuilder>, warnings
             }
         }
         let whole = std::mem::take(&mut turn.whole);
-        let files = std::mem::take(&mut turn.of_final);
+        let files = std::mem::take(&mut turn.final_files);
         if let Some((facts, known)) = turn.attempts.values_mut().next_back() {
             facts.complete(whole);
             known.extend(files);
@@ -361,8 +361,8 @@ fn attempt(
 ) -> Attempt {
     // A JSON beside the logs says what a trajectory would.
     for file in files.iter().filter(|f| f.kind == ArtifactKind::TestOutput && is_json(&f.path)) {
-        let mut lean = SummaryDocument::default();
-        match tree.read_json_into(&file.path, JSON_CAP, &mut lean) {
+        let mut document = SummaryDocument::default();
+        match tree.read_json_into(&file.path, JSON_CAP, &mut document) {
             Ok(()) => warnings.read_file(),
             Err(error) => warnings.warn(Warning::skipped(
                 &file.path,
@@ -370,7 +370,7 @@ fn attempt(
                 format!("{error}. What came before the error is read."),
             )),
         }
-        facts.complete(trajectory::attempt(lean, &file.path));
+        facts.complete(trajectory::attempt(document, &file.path));
     }
     let owner = ValueOwner { path: place.path, name: format!("Turn {} attempt {number}", place.turn) };
     owner.report_odd_values(&mut facts, warnings);
@@ -394,7 +394,7 @@ fn attempt(
     }
     attempt.tests = facts.tests;
     let mut unusable = UnusableValues::default();
-    unusable.settle(&mut attempt);
+    unusable.take_from_attempt(&mut attempt);
     if let Some(mut warning) = unusable.warning(place.path) {
         warning.message = format!("{}: {}", owner.name, warning.message);
         warnings.warn(warning);
@@ -420,9 +420,9 @@ fn attempt(
     if attempt.verdict == Verdict::Passed {
         attempt.end_reason = None;
     }
-    test_logs::settle(&mut attempt, claim, &log_path, log, warnings);
+    test_logs::set_verdict(&mut attempt, claim, &log_path, log, warnings);
     owner.no_verdict(&mut attempt, unreadable.as_deref(), warnings);
-    test_logs::give_reason(&mut attempt);
+    test_logs::set_end_reason(&mut attempt);
     attempt
 }
 

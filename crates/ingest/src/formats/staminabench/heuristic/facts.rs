@@ -129,8 +129,8 @@ impl RecordFacts {
         let calls = sum(self.tool_calls, other.tool_calls);
         let agent_steps = sum(self.agent_steps, other.agent_steps);
         let finished = other.timing.finished_at.clone();
-        let later = other.has_verdict();
-        if later {
+        let is_later_verdict = other.has_verdict();
+        if is_later_verdict {
             // Of several records of one attempt the last one with a verdict counts.
             (self.passed, self.total, self.failed, self.errored) = (None, None, None, None);
             (self.success, self.score) = (None, None);

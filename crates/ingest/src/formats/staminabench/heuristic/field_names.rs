@@ -293,12 +293,12 @@ pub(super) fn is_step(node: &Node) -> bool {
         "response",
         "reasoning_content",
     ];
-    let has = |names: &[&str]| node.map().iter().any(|(k, _)| names.contains(&normal(k).as_str()));
-    has(STEP) && !says_any(node, &[TURN, ATTEMPT, PASSED, TOTAL, SUCCESS, SCORE, ATTEMPTS])
+    let has_key = |names: &[&str]| node.map().iter().any(|(k, _)| names.contains(&normal(k).as_str()));
+    has_key(STEP) && !has_any_key(node, &[TURN, ATTEMPT, PASSED, TOTAL, SUCCESS, SCORE, ATTEMPTS])
 }
 
 /// Whether an object has a field of one of these names, itself or in one of its [`WRAPPERS`].
-pub(super) fn says_any(node: &Node, names: &[&[&str]]) -> bool {
+pub(super) fn has_any_key(node: &Node, names: &[&[&str]]) -> bool {
     let direct =
         |node: &Node| node.map().iter().any(|(k, _)| names.iter().any(|n| n.contains(&normal(k).as_str())));
     direct(node) || node.map().iter().any(|(k, v)| WRAPPERS.contains(&normal(k).as_str()) && direct(v))

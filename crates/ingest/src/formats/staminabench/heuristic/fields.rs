@@ -39,7 +39,7 @@ pub(super) fn field(facts: &mut RecordFacts, key: &str, value: &Node, prefix: &s
     if is_odd(&name, value) && facts.odd.len() < 16 {
         let shown: String = value.to_value().to_string().chars().take(60).collect();
         let odd = format!("{prefix}{key}: {shown}");
-        if tells_verdict(&name) {
+        if is_verdict_key(&name) {
             facts.unreadable.get_or_insert_with(|| odd.clone());
         }
         facts.odd.push(odd);
@@ -70,7 +70,7 @@ fn is_odd(name: &str, value: &Node) -> bool {
 }
 
 /// Whether a name is of what says by itself whether an attempt passed.
-fn tells_verdict(name: &str) -> bool {
+fn is_verdict_key(name: &str) -> bool {
     [field_names::PASSED, field_names::SUCCESS, field_names::SCORE].iter().any(|names| names.contains(&name))
 }
 
@@ -87,9 +87,9 @@ fn take_known_field(
     key: &str,
     depth: u8,
 ) -> bool {
-    let is = |names: &[&str]| names.contains(&name);
+    let is_named = |names: &[&str]| names.contains(&name);
     let list = value.list();
-    if is(field_names::TESTS)
+    if is_named(field_names::TESTS)
         && (list.iter().any(|t| !t.map().is_empty())
             || (!value.map().is_empty() && !field_names::WRAPPERS.contains(&name)))
     {
@@ -99,7 +99,7 @@ fn take_known_field(
             return true;
         }
     }
-    if is(field_names::PASSED) {
+    if is_named(field_names::PASSED) {
         match value {
             Node::Bool(passed) => facts.success = facts.success.or(Some(*passed)),
             Node::List(list) => {
@@ -122,7 +122,7 @@ fn take_known_field(
         }
         return true;
     }
-    if is(field_names::FAILED) {
+    if is_named(field_names::FAILED) {
         match value {
             Node::Bool(failed) => facts.success = facts.success.or(Some(!failed)),
             Node::List(list) => {
@@ -138,19 +138,19 @@ fn take_known_field(
         }
         return true;
     }
-    if is(field_names::ERRORED)
+    if is_named(field_names::ERRORED)
         && let Some(n) = count(value)
     {
         facts.errored = facts.errored.or(Some(n));
         return true;
     }
-    if is(field_names::TOTAL)
+    if is_named(field_names::TOTAL)
         && let Some(n) = count(value)
     {
         facts.total = facts.total.or(Some(n));
         return true;
     }
-    if is(field_names::SUCCESS) {
+    if is_named(field_names::SUCCESS) {
         let success = match value {
             Node::Bool(b) => Some(*b),
             Node::Text(text, _) => field_names::status(text),
@@ -159,13 +159,13 @@ fn take_known_field(
         facts.success = facts.success.or(success);
         return success.is_some();
     }
-    if is(field_names::SCORE)
+    if is_named(field_names::SCORE)
         && let Some(n) = value::reward(value)
     {
         facts.score = facts.score.or(Some(n));
         return true;
     }
-    if is(field_names::COST)
+    if is_named(field_names::COST)
         && let Some(n) = value::dollars(value)
     {
         facts.usage.cost_usd = facts.usage.cost_usd.or(Some(n));
@@ -176,7 +176,7 @@ fn take_known_field(
         facts.usage.complete(usage);
         return usage != Usage::default();
     }
-    if is(field_names::USAGE) && !value.map().is_empty() {
+    if is_named(field_names::USAGE) && !value.map().is_empty() {
         let usage = usage::usage(value);
         facts.usage.complete(usage);
         for (inner, number) in usage::odd_tokens(value) {
@@ -185,7 +185,7 @@ fn take_known_field(
         }
         return usage != Usage::default();
     }
-    if is(field_names::TOOL_CALLS)
+    if is_named(field_names::TOOL_CALLS)
         && let Some(n) = count(value)
     {
         facts.tool_calls = facts.tool_calls.or(Some(n));
@@ -194,33 +194,33 @@ fn take_known_field(
     if is_time(facts, name, value) {
         return true;
     }
-    if is(field_names::END)
+    if is_named(field_names::END)
         && let Some(text) = value.word()
     {
-        facts.end_reason = end_by_words(text).or(facts.end_reason);
+        facts.end_reason = end_from_words(text).or(facts.end_reason);
         if let Some(raised) = raised_by_name(text) {
-            raise(facts, raised);
+            set_exception(facts, raised);
         }
         return model::EndReason::parse(text).is_some();
     }
-    if is(field_names::EXCEPTION)
+    if is_named(field_names::EXCEPTION)
         && let Some(exception) = exception(name, value)
     {
-        raise(facts, exception);
+        set_exception(facts, exception);
         return true;
     }
-    if is(field_names::STATUS)
+    if is_named(field_names::STATUS)
         && let Some(text) = value.word()
     {
         let success = field_names::status(text);
         facts.success = facts.success.or(success);
-        facts.end_reason = facts.end_reason.or_else(|| end_by_words(text));
+        facts.end_reason = facts.end_reason.or_else(|| end_from_words(text));
         if let Some(raised) = raised_by_state(text) {
-            raise(facts, raised);
+            set_exception(facts, raised);
         }
         return success.is_some();
     }
-    if is(field_names::WRAPPERS) && depth < 3 && !value.map().is_empty() {
+    if is_named(field_names::WRAPPERS) && depth < 3 && !value.map().is_empty() {
         record(facts, value, &format!("{prefix}{key}."), depth + 1);
         return true;
     }
@@ -260,7 +260,7 @@ fn exception(name: &str, value: &Node) -> Option<(String, String)> {
     if let Some(text) = value.word() {
         return Some((type_in_front(text).unwrap_or(name).to_owned(), text.to_owned()));
     }
-    let get = |names: &[&str]| {
+    let first_field = |names: &[&str]| {
         value
             .map()
             .iter()
@@ -268,14 +268,14 @@ fn exception(name: &str, value: &Node) -> Option<(String, String)> {
             .and_then(|(_, v)| v.word())
             .map(str::to_owned)
     };
-    let kind = get(&["type", "exception_type", "name", "class"]);
-    let message = get(&["message", "exception_message", "detail", "text", "msg"]);
+    let kind = first_field(&["type", "exception_type", "name", "class"]);
+    let message = first_field(&["message", "exception_message", "detail", "text", "msg"]);
     (kind.is_some() || message.is_some())
         .then(|| (kind.unwrap_or_else(|| name.to_owned()), message.unwrap_or_default()))
 }
 
 /// Takes over what was raised, and what ended by it. One field may have the type and another one the message.
-fn raise(facts: &mut RecordFacts, new: (String, String)) {
+fn set_exception(facts: &mut RecordFacts, new: (String, String)) {
     let has_no_type = |kind: &str| field_names::EXCEPTION.contains(&kind);
     let raised = match facts.exception.take() {
         Some((kind, message)) if message.is_empty() => {
@@ -291,7 +291,7 @@ fn raise(facts: &mut RecordFacts, new: (String, String)) {
 
 /// The reason that a field for ends or states gives: a whole label, an exception in one line or its type alone, or a text that
 /// begins by saying how the agent failed.
-fn end_by_words(text: &str) -> Option<EndReason> {
+fn end_from_words(text: &str) -> Option<EndReason> {
     label_table::label(text).or_else(|| match type_in_front(text) {
         Some(kind) => exception_end(&(kind.to_owned(), text.to_owned())),
         None => label_table::agent_failure(text)

@@ -43,7 +43,7 @@ fn meaning(word: &str) -> Option<Meaning> {
 
 /// Reads turn and attempt out of a path below a folder of known kind.
 pub(super) fn file_place(path: &str) -> FilePlace {
-    let mut at = FilePlace::default();
+    let mut place = FilePlace::default();
     let mut bare = Vec::new();
     let parts: Vec<&str> = path.split('/').collect();
     for (index, part) in parts.iter().enumerate() {
@@ -60,17 +60,17 @@ pub(super) fn file_place(path: &str) -> FilePlace {
                 continue;
             };
             match meaning(&word) {
-                Some(Meaning::Turn) if at.turn.is_none() => {
-                    at.turn = Some(number);
+                Some(Meaning::Turn) if place.turn.is_none() => {
+                    place.turn = Some(number);
                     // What stood before it was a date or the like.
                     bare.clear();
                 }
-                Some(Meaning::Attempt) if at.attempt.is_none() => at.attempt = Some(number),
-                Some(Meaning::Retry) if at.attempt.is_none() => {
-                    at.attempt = Some(number);
-                    at.retry = true;
+                Some(Meaning::Attempt) if place.attempt.is_none() => place.attempt = Some(number),
+                Some(Meaning::Retry) if place.attempt.is_none() => {
+                    place.attempt = Some(number);
+                    place.retry = true;
                 }
-                Some(Meaning::Step) if at.step.is_none() => at.step = Some(number),
+                Some(Meaning::Step) if place.step.is_none() => place.step = Some(number),
                 Some(Meaning::Nothing) => {}
                 _ => bare.push(number),
             }
@@ -79,15 +79,15 @@ pub(super) fn file_place(path: &str) -> FilePlace {
     }
     // Numbers without a word: first the turn, then the attempt.
     let mut bare = bare.into_iter();
-    if at.step.is_none() {
-        if at.turn.is_none() {
-            at.turn = bare.next();
+    if place.step.is_none() {
+        if place.turn.is_none() {
+            place.turn = bare.next();
         }
-        if at.attempt.is_none() && at.turn.is_some() {
-            at.attempt = bare.next().filter(|n| *n < 1000);
+        if place.attempt.is_none() && place.turn.is_some() {
+            place.attempt = bare.next().filter(|n| *n < 1000);
         }
     }
-    at
+    place
 }
 
 /// Runs of letters and runs of digits.
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn any_order_of_naming_that_carries_turn_and_attempt() {
-        let at = |path: &str| {
+        let place = |path: &str| {
             let p = file_place(path);
             (p.turn, p.attempt)
         };
@@ -209,12 +209,12 @@ mod tests {
             "turn_3_attempt_2.tar.gz",
             "turn_3_attempt_2_py311.log",
         ] {
-            assert_eq!(at(path), (Some(3), Some(2)), "{path}");
+            assert_eq!(place(path), (Some(3), Some(2)), "{path}");
         }
-        assert_eq!(at("turn_3.md"), (Some(3), None));
-        assert_eq!(at("003.yaml"), (Some(3), None));
-        assert_eq!(at("initial.yaml"), (None, None));
-        assert_eq!(at("2026-06-01/turn_3.txt"), (Some(3), None));
+        assert_eq!(place("turn_3.md"), (Some(3), None));
+        assert_eq!(place("003.yaml"), (Some(3), None));
+        assert_eq!(place("initial.yaml"), (None, None));
+        assert_eq!(place("2026-06-01/turn_3.txt"), (Some(3), None));
         assert!(file_place("turn_3_retry_1.txt").retry);
         assert_eq!(file_place("step_12.txt"), FilePlace { step: Some(12), ..FilePlace::default() });
     }

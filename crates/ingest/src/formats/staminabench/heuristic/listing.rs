@@ -148,23 +148,23 @@ impl Listing {
             if placed.turn.is_none() {
                 continue;
             }
-            let mut of_attempts = Vec::new();
+            let mut attempt_files = Vec::new();
             if entry.is_folder() && placed.attempt.is_none() {
                 for inner in entries(tree, &path) {
                     let named = join(&entry.name, &inner.name);
-                    let at = file_names::file_place(&named);
-                    let is_attempt = at.attempt.is_some()
+                    let attempt_place = file_names::file_place(&named);
+                    let is_attempt = attempt_place.attempt.is_some()
                         && (inner.is_folder() || inner.name.to_ascii_lowercase().contains("attempt"));
                     if is_attempt {
                         self.stamp = self.stamp.text(&inner.name);
-                        of_attempts.push((join(&path, &inner.name), at));
+                        attempt_files.push((join(&path, &inner.name), attempt_place));
                     }
                 }
             }
-            if of_attempts.is_empty() {
-                of_attempts.push((path, placed));
+            if attempt_files.is_empty() {
+                attempt_files.push((path, placed));
             }
-            for (path, placed) in of_attempts {
+            for (path, placed) in attempt_files {
                 if self.files.len() < MOST {
                     self.files.push(ListedFile { path, kind: ArtifactKind::Code, placed, group, size: 0 });
                 }

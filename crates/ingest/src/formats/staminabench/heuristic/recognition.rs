@@ -10,10 +10,10 @@ use crate::formats::staminabench::folder_names;
 use files::{Tree, join};
 
 /// Whether a folder is a scenario that was played; if not, what there is of one, and how close that is (0 to 100).
-pub(super) fn is_scenario(tree: &Tree, at: &str) -> Result<(), (String, u8)> {
+pub(super) fn is_scenario(tree: &Tree, place_folder: &str) -> Result<(), (String, u8)> {
     let mut trajectory = false;
     let (mut results, mut pack) = (Vec::new(), Vec::new());
-    for entry in tree.list(at) {
+    for entry in tree.list(place_folder) {
         if !entry.is_folder() {
             trajectory |= entry.name.eq_ignore_ascii_case("trajectory.json");
         } else if let Some(kind) = folder_names::folder_kind(&entry.name) {
@@ -29,7 +29,7 @@ pub(super) fn is_scenario(tree: &Tree, at: &str) -> Result<(), (String, u8)> {
     }
     if trajectory {
         // Other harnesses call their transcripts so, too.
-        return if looks_like_ours(tree, &join(at, "trajectory.json")) {
+        return if has_own_schema(tree, &join(place_folder, "trajectory.json")) {
             Ok(())
         } else {
             Err(("trajectory.json without turns".to_owned(), 20))
@@ -37,14 +37,14 @@ pub(super) fn is_scenario(tree: &Tree, at: &str) -> Result<(), (String, u8)> {
     }
     let is_placed = |(name, kind): &(String, ArtifactKind)| {
         // `code` or `snapshots` alone are names that anything may have.
-        let folder = join(at, name);
+        let folder = join(place_folder, name);
         let strict =
             matches!(kind, ArtifactKind::TestOutput | ArtifactKind::ServerLog | ArtifactKind::AgentLog)
                 || name == "agent_code";
         strict
             && tree.list(&folder).iter().any(|e| {
-                let at = file_place(&e.name);
-                at.turn.is_some() || at.step.is_some()
+                let file_place = file_place(&e.name);
+                file_place.turn.is_some() || file_place.step.is_some()
             })
     };
     if results.iter().any(is_placed) {
@@ -60,7 +60,7 @@ pub(super) fn is_scenario(tree: &Tree, at: &str) -> Result<(), (String, u8)> {
 }
 
 /// Whether the start of a trajectory says that it is of turns, and not of another harness.
-fn looks_like_ours(tree: &Tree, path: &str) -> bool {
+fn has_own_schema(tree: &Tree, path: &str) -> bool {
     let Some(head) = head(tree, path, HEAD) else { return false };
     if head.contains("\"schema_version\"") {
         return head.contains(&format!("\"{SCHEMA_FAMILY}"));

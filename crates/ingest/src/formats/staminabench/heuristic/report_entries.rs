@@ -16,7 +16,7 @@ pub(in crate::formats::staminabench) struct ReportEntries<'a> {
 
 /// What a report says of one scenario.
 #[derive(Debug, Default)]
-pub(in crate::formats::staminabench) struct OfScenario {
+pub(in crate::formats::staminabench) struct ScenarioEntries {
     /// Figures under the source's names.
     pub(in crate::formats::staminabench) figures: Vec<(String, f64)>,
     /// The rest.
@@ -80,13 +80,13 @@ impl<'a> ReportEntries<'a> {
     }
 
     /// What it says of a scenario: the entries that name it, or that stand at its place.
-    pub(in crate::formats::staminabench) fn of_scenario(
+    pub(in crate::formats::staminabench) fn scenario_entries(
         self,
         name: &str,
         position: Option<usize>,
         scenarios: usize,
-    ) -> OfScenario {
-        let mut found = OfScenario::default();
+    ) -> ScenarioEntries {
+        let mut found = ScenarioEntries::default();
         for list_name in ["results", "trajectory_summaries"] {
             let Some(entry) =
                 self.root.get(list_name).and_then(|list| find_entry(list, name, position, scenarios))
@@ -133,14 +133,14 @@ const NAMES: &[&str] = &[
 /// The entry of a scenario in a list or map of the report.
 fn find_entry<'a>(list: &'a Node, name: &str, position: Option<usize>, scenarios: usize) -> Option<&'a Node> {
     let number = scenario_number(name);
-    let is_it = |value: &Node| match value {
+    let names_scenario = |value: &Node| match value {
         Node::Text(text, _) => text == name || (number.is_some() && scenario_number(text) == number),
         value => number.is_some() && value.count() == number.map(u64::from),
     };
     let named = list
         .list()
         .iter()
-        .find(|e| e.map().iter().any(|(k, v)| NAMES.contains(&normal(k).as_str()) && is_it(v)));
+        .find(|e| e.map().iter().any(|(k, v)| NAMES.contains(&normal(k).as_str()) && names_scenario(v)));
     let keyed = || {
         list.map()
             .iter()

@@ -7,13 +7,13 @@ use crate::readers::json::Node;
 
 /// Who speaks in an entry: a result of a tool is the tool's, whatever its role.
 pub(super) fn step_kind(node: &Node) -> StepKind {
-    let get =
+    let field =
         |name: &str| node.map().iter().find(|(k, v)| normal(k) == name && *v != Node::Null).map(|(_, v)| v);
-    let parts = get("content").map(Node::list).unwrap_or_default();
+    let parts = field("content").map(Node::list).unwrap_or_default();
     if parts.iter().any(|part| part.get("type").and_then(Node::text).is_some_and(|t| t == "tool_result")) {
         return StepKind::Tool;
     }
-    kind(["kind", "role", "source", "type", "author"].into_iter().find_map(get).and_then(Node::word))
+    kind(["kind", "role", "source", "type", "author"].into_iter().find_map(field).and_then(Node::word))
 }
 
 /// Who speaks, by the word of the source. An agent's steps often say nothing of it.

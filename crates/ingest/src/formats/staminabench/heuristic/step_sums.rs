@@ -43,7 +43,7 @@ pub(super) struct Steps {
     /// How many there are.
     pub(super) count: u32,
     /// How many of them are the agent's: neither system, user nor tool.
-    pub(super) of_agent: u32,
+    pub(super) agent_count: u32,
     /// Tokens and cost of those that name them.
     pub(super) usage: Usage,
     /// Tool calls; `None` = no step names any.
@@ -57,8 +57,8 @@ pub(super) struct Steps {
 /// Adds one step of a transcript to its sums.
 pub(super) fn sum_step(node: &Node, sum: &mut Steps) {
     sum.count = sum.count.saturating_add(1);
-    sum.of_agent = sum.of_agent.saturating_add(u32::from(step_kind(node) == StepKind::Agent));
-    let mut of_step = usage_near(node);
+    sum.agent_count = sum.agent_count.saturating_add(u32::from(step_kind(node) == StepKind::Agent));
+    let mut step_usage = usage_near(node);
     for (key, value) in node.map() {
         let key = normal(key);
         match key.as_str() {
@@ -68,23 +68,23 @@ pub(super) fn sum_step(node: &Node, sum: &mut Steps) {
             }
             // What a harness wraps around a provider's answer.
             "response" | "extra" | "message" | "info" => {
-                of_step.complete(usage_near(value));
+                step_usage.complete(usage_near(value));
                 for (inner, value) in value.map() {
                     if normal(inner) == "response" {
-                        of_step.complete(usage_near(value));
+                        step_usage.complete(usage_near(value));
                     }
                 }
             }
             "timestamp" | "time" | "created_at" | "at" => {
-                if let Some(at) = time(value) {
-                    sum.first_at.get_or_insert_with(|| at.clone());
-                    sum.last_at = Some(at);
+                if let Some(moment) = time(value) {
+                    sum.first_at.get_or_insert_with(|| moment.clone());
+                    sum.last_at = Some(moment);
                 }
             }
             _ => {}
         }
     }
-    sum.usage.add(of_step);
+    sum.usage.add(step_usage);
 }
 
 #[cfg(test)]
@@ -96,35 +96,35 @@ mod tests {
     use crate::formats::staminabench::bounded_json::{KEY, PATHS};
 
     fn read(json: &str) -> SummaryDocument {
-        let mut lean = SummaryDocument::default();
-        lean.take(&mut serde_json::Deserializer::from_str(json)).unwrap();
-        lean
+        let mut document = SummaryDocument::default();
+        document.take(&mut serde_json::Deserializer::from_str(json)).unwrap();
+        document
     }
 
     #[test]
     // docs/security.md: An opened folder or zip
     fn paths_of_transcripts_below_long_names_are_kept_up_to_a_bound() {
         const MESSAGES: &str = "{\"messages\": [{\"role\": \"assistant\"}]}";
-        let many: Vec<String> = (0..3_000).map(|number| format!("\"a{number}\": {MESSAGES}")).collect();
-        let below = |names: usize, letters: usize| {
-            let (begin, end) = (format!("{{\"{}\":", "k".repeat(letters)).repeat(names), "}".repeat(names));
-            read(&format!("{begin}{{{}}}{end}", many.join(",")))
+        let many_lists: Vec<String> = (0..3_000).map(|number| format!("\"a{number}\": {MESSAGES}")).collect();
+        let nested_lists = |names: usize, letters: usize| {
+            let (start, end) = (format!("{{\"{}\":", "k".repeat(letters)).repeat(names), "}".repeat(names));
+            read(&format!("{start}{{{}}}{end}", many_lists.join(",")))
         };
-        let bytes = |lean: &SummaryDocument| lean.steps.keys().map(String::len).sum::<usize>();
+        let bytes = |document: &SummaryDocument| document.steps.keys().map(String::len).sum::<usize>();
         // One name of a megabyte, as a million of letters above each transcript.
-        let long = below(1, 1 << 20);
+        let long = nested_lists(1, 1 << 20);
         assert_eq!((long.steps.len(), long.cut), (3_000, false));
         assert!(bytes(&long) < 1 << 20, "{}", bytes(&long));
         // Many names, one in the other.
-        let deep = (0..8).map(|_| format!("{{{}}}", many.join(","))).collect::<Vec<_>>();
-        let begin = format!("{{\"{}\":", "k".repeat(KEY)).repeat(100);
-        let deep = read(&format!("{begin}[{}]{}", deep.join(","), "}".repeat(100)));
+        let deep = (0..8).map(|_| format!("{{{}}}", many_lists.join(","))).collect::<Vec<_>>();
+        let start = format!("{{\"{}\":", "k".repeat(KEY)).repeat(100);
+        let deep = read(&format!("{start}[{}]{}", deep.join(","), "}".repeat(100)));
         assert!(deep.cut && bytes(&deep) <= PATHS, "{}", bytes(&deep));
         // Transcripts in the steps of one.
         let inner = vec![MESSAGES; 150_000].join(",");
         let nested = read(&format!("{{\"messages\": [{inner}]}}"));
         assert!(nested.cut && nested.steps.len() < 150_000, "{}", nested.steps.len());
-        assert_eq!(below(2, 10).steps.len(), 3_000);
+        assert_eq!(nested_lists(2, 10).steps.len(), 3_000);
     }
 
     #[test]
@@ -139,19 +139,19 @@ mod tests {
         );
         let spent =
             |facts: &super::super::facts::RecordFacts| (facts.usage.tokens().0.input, facts.usage.cost());
-        let of_turn = |turn: &str| {
+        let turn_sums = |turn: &str| {
             let facts = trajectory(read(&format!("{{\"turns\": [{{\"turn\": 1, {turn}}}]}}")), "t");
             spent(&facts.turns[0].1.records[0])
         };
         assert_eq!(
-            of_turn(&format!("\"success\": true, {}, {steps}", used(105, 0.8))),
+            turn_sums(&format!("\"success\": true, {}, {steps}", used(105, 0.8))),
             (Some(105), Some(0.8))
         );
-        assert_eq!(of_turn(&format!("\"success\": true, {steps}")), (Some(100), Some(0.75)));
+        assert_eq!(turn_sums(&format!("\"success\": true, {steps}")), (Some(100), Some(0.75)));
         let whole = trajectory(read(&format!("{{{}, {steps}}}", used(105, 0.8))), "t").whole;
         assert_eq!(spent(&whole), (Some(105), Some(0.8)));
-        let of_file = attempt(read(&format!("{{\"passed\": 1, {}, {steps}}}", used(105, 0.8))), "t");
-        assert_eq!(spent(&of_file), (Some(105), Some(0.8)));
+        let file_attempt = attempt(read(&format!("{{\"passed\": 1, {}, {steps}}}", used(105, 0.8))), "t");
+        assert_eq!(spent(&file_attempt), (Some(105), Some(0.8)));
         let lone = trajectory(read(&format!("[{{\"turn\": 1, {}, {steps}}}]", used(105, 0.8))), "t");
         assert_eq!(spent(&lone.turns[0].1.records[0]), (Some(105), Some(0.8)));
     }

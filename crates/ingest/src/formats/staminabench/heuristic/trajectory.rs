@@ -20,10 +20,10 @@ use crate::readers::text::plain_title;
 const RECORDS: usize = 100_000;
 
 /// Reads a trajectory; `path` is where it lies in the tree.
-pub(super) fn trajectory(mut lean: SummaryDocument, path: &str) -> TrajectoryFacts {
-    let root = std::mem::replace(&mut lean.root, Node::Null);
-    let facts = TrajectoryFacts { is_cut: lean.cut, ..TrajectoryFacts::default() };
-    let mut walk = Walk { lean: &mut lean, path, facts, free_records: RECORDS };
+pub(super) fn trajectory(mut document: SummaryDocument, path: &str) -> TrajectoryFacts {
+    let root = std::mem::replace(&mut document.root, Node::Null);
+    let facts = TrajectoryFacts { is_cut: document.cut, ..TrajectoryFacts::default() };
+    let mut walk = Walk { document: &mut document, path, facts, free_records: RECORDS };
     walk.episode(&root, "", 0);
     let rest = walk.transcripts("");
     // What is said of a whole includes what its steps say: only where it says nothing they are added up.
@@ -32,20 +32,21 @@ pub(super) fn trajectory(mut lean: SummaryDocument, path: &str) -> TrajectoryFac
 }
 
 /// Reads a file that is about one attempt, such as a JSON of test results.
-pub(super) fn attempt(mut lean: SummaryDocument, path: &str) -> RecordFacts {
-    let root = std::mem::replace(&mut lean.root, Node::Null);
+pub(super) fn attempt(mut document: SummaryDocument, path: &str) -> RecordFacts {
+    let root = std::mem::replace(&mut document.root, Node::Null);
     let mut facts = RecordFacts::default();
     match &root {
         Node::List(list) => facts.tests = tests(list),
         _ => record(&mut facts, &root, "", 0),
     }
-    let mut walk = Walk { lean: &mut lean, path, facts: TrajectoryFacts::default(), free_records: RECORDS };
+    let mut walk =
+        Walk { document: &mut document, path, facts: TrajectoryFacts::default(), free_records: RECORDS };
     facts.complete(walk.transcripts(""));
     facts
 }
 
 struct Walk<'a> {
-    lean: &'a mut SummaryDocument,
+    document: &'a mut SummaryDocument,
     path: &'a str,
     facts: TrajectoryFacts,
     /// Records that may still be made.
@@ -66,7 +67,7 @@ fn number_in(node: &Node, names: &[&str]) -> Option<u32> {
 
 /// Whether an element says how tests went, itself or in an object such as `evaluation`.
 fn has_result(node: &Node) -> bool {
-    field_names::says_any(
+    field_names::has_any_key(
         node,
         &[
             field_names::PASSED,
@@ -80,7 +81,7 @@ fn has_result(node: &Node) -> bool {
 
 /// Whether a flat record of an attempt says how that ended, without a result of tests: it raised something, or has a reason. A
 /// message, an action or what a tool gave is a step of the agent, whose own error ends nothing.
-fn says_an_end(node: &Node) -> bool {
+fn has_end(node: &Node) -> bool {
     const OF_STEPS: [&str; 11] = [
         "role",
         "content",
@@ -94,7 +95,7 @@ fn says_an_end(node: &Node) -> bool {
         "response",
         "step",
     ];
-    let has = |names: &[&str], is_match: &dyn Fn(&Node) -> bool| {
+    let has_key = |names: &[&str], is_match: &dyn Fn(&Node) -> bool| {
         node.map().iter().any(|(key, value)| names.contains(&normal(key).as_str()) && is_match(value))
     };
     let is_word = |text: &str| field_names::status(text).is_some() || label_table::is_reason(text);
@@ -103,10 +104,10 @@ fn says_an_end(node: &Node) -> bool {
     let is_state =
         |value: &Node| value.word().is_some_and(|text| is_word(text) || raised_by_state(text).is_some());
     number_in(node, field_names::ATTEMPT).is_some()
-        && !has(&OF_STEPS, &|value| *value != Node::Null)
-        && (has(field_names::EXCEPTION, &|value| value.word().is_some() || !value.map().is_empty())
-            || has(field_names::END, &is_label)
-            || has(field_names::STATUS, &is_state))
+        && !has_key(&OF_STEPS, &|value| *value != Node::Null)
+        && (has_key(field_names::EXCEPTION, &|value| value.word().is_some() || !value.map().is_empty())
+            || has_key(field_names::END, &is_label)
+            || has_key(field_names::STATUS, &is_state))
 }
 
 impl Walk<'_> {
@@ -123,35 +124,38 @@ impl Walk<'_> {
             return self.elements(list, pointer);
         }
         for (key, value) in node.map() {
-            let at = child(pointer, key);
+            let child = child(pointer, key);
             let name = normal(key);
             let name = name.as_str();
             let list = value.list();
             if field_names::TURNS.contains(&name) && (!list.is_empty() || !value.map().is_empty()) {
-                self.turns(value, &at);
+                self.turns(value, &child);
             } else if list.iter().any(|e| number_in(e, field_names::TURN).is_some() || has_result(e))
                 && !field_names::TESTS.contains(&name)
             {
-                self.elements(list, &at);
+                self.elements(list, &child);
             } else if !value.map().is_empty()
                 && file_names::file_place(name).turn.is_some()
                 && name.starts_with(['t', 'r', 'i'])
             {
-                self.numbered(key, value, &at);
+                self.numbered(key, value, &child);
             } else if depth < 3
                 && !value.map().is_empty()
                 && (field_names::WRAPPERS.contains(&name)
                     || field_names::MAYBE_TRANSCRIPTS.contains(&name)
                     || name == "episode")
             {
-                self.episode(value, &at, depth + 1);
+                self.episode(value, &child, depth + 1);
             } else if field_names::PLANNED.contains(&name) {
                 let count = value.count().and_then(|n| u32::try_from(n).ok());
                 self.facts.planned = self.facts.planned.or(count.filter(|n| *n <= 100_000));
             } else if matches!(name, "title" | "topic" | "domain" | "scenario_name") && value.word().is_some()
             {
                 self.facts.title = value.word().map(str::to_owned);
-            } else if list.is_empty() && matches!(value, Node::List(_)) && self.lean.steps.contains_key(&at) {
+            } else if list.is_empty()
+                && matches!(value, Node::List(_))
+                && self.document.steps.contains_key(&child)
+            {
                 // A transcript, taken up by whoever it belongs to.
             } else {
                 field(&mut self.facts.whole, key, value, "", 0);
@@ -161,9 +165,9 @@ impl Walk<'_> {
 
     /// A map's entry whose key carries the turn, and perhaps the attempt.
     fn numbered(&mut self, key: &str, value: &Node, pointer: &str) {
-        let at = file_names::file_place(key);
-        let Some(turn) = at.turn else { return };
-        match at.attempt {
+        let key_place = file_names::file_place(key);
+        let Some(turn) = key_place.turn else { return };
+        match key_place.attempt {
             Some(attempt) => {
                 if !self.has_room() {
                     return;
@@ -180,29 +184,29 @@ impl Walk<'_> {
     /// Elements of a list that is not named after turns: each says its turn, or is one.
     fn elements(&mut self, list: &[Node], pointer: &str) {
         for (index, element) in list.iter().enumerate() {
-            let at = child(pointer, index);
+            let child = child(pointer, index);
             if let Some(turn) = number_in(element, field_names::TURN) {
                 let is_step = !has_result(element)
                     && number_in(element, field_names::ATTEMPT).is_none()
                     && !has_attempts(element);
                 if is_step {
-                    self.lone_step(turn, None, element, &at);
-                } else if !has_result(element) && !has_attempts(element) && !says_an_end(element) {
-                    self.lone_step(turn, number_in(element, field_names::ATTEMPT), element, &at);
+                    self.add_lone_step(turn, None, element, &child);
+                } else if !has_result(element) && !has_attempts(element) && !has_end(element) {
+                    self.add_lone_step(turn, number_in(element, field_names::ATTEMPT), element, &child);
                 } else {
-                    self.turn(Number::Said(turn), element, &at);
+                    self.turn(Number::Said(turn), element, &child);
                 }
             } else if has_result(element) || has_attempts(element) {
-                self.turn(Number::Position(position(index)), element, &at);
+                self.turn(Number::Position(position(index)), element, &child);
             }
         }
     }
 
     /// A step of an agent that says which turn it is of.
-    fn lone_step(&mut self, turn: u32, attempt: Option<u32>, element: &Node, pointer: &str) {
+    fn add_lone_step(&mut self, turn: u32, attempt: Option<u32>, element: &Node, pointer: &str) {
         let mut steps = Steps::default();
         sum_step(element, &mut steps);
-        let mut facts = of_steps(&steps);
+        let mut facts = facts_of_steps(&steps);
         facts.artifacts.push(self.artifact(pointer));
         let held = self.transcripts(pointer);
         facts.usage.complete(held.usage);
@@ -236,11 +240,11 @@ impl Walk<'_> {
             self.turn(number, element, &child(pointer, index));
         }
         for (index, (key, value)) in node.map().iter().enumerate() {
-            let at = child(pointer, key);
+            let child = child(pointer, key);
             if file_names::file_place(key).turn.is_some() {
-                self.numbered(key, value, &at);
+                self.numbered(key, value, &child);
             } else {
-                self.turn(Number::Position(position(index)), value, &at);
+                self.turn(Number::Position(position(index)), value, &child);
             }
         }
     }
@@ -268,21 +272,21 @@ impl Walk<'_> {
         for (key, value) in node.map() {
             let name = normal(key);
             let name = name.as_str();
-            let at = child(pointer, key);
+            let child = child(pointer, key);
             if field_names::ATTEMPTS.contains(&name) {
                 if let Some(count) = value.count() {
                     turn.attempt_count = u32::try_from(count).ok().filter(|n| *n <= 1_000);
                 } else {
-                    self.attempts(&mut turn, value, &at);
+                    self.attempts(&mut turn, value, &child);
                 }
             } else if matches!(name, "n_attempts" | "num_attempts" | "attempts_used" | "attempt_count") {
                 turn.attempt_count =
                     value.count().and_then(|n| u32::try_from(n).ok()).filter(|n| *n <= 1_000);
             } else if field_names::MAYBE_TRANSCRIPTS.contains(&name) && value.list().iter().any(has_result) {
-                self.attempts(&mut turn, value, &at);
+                self.attempts(&mut turn, value, &child);
             } else if field_names::TURN.contains(&name) {
             } else {
-                self.described(&mut turn, &mut whole, key, value, &at);
+                self.take_turn_field(&mut turn, &mut whole, key, value, &child);
             }
         }
         whole.complete(self.transcripts(pointer));
@@ -291,7 +295,14 @@ impl Walk<'_> {
     }
 
     /// A field of a turn that is its name, its request, or else a fact.
-    fn described(&self, turn: &mut TurnFacts, whole: &mut RecordFacts, key: &str, value: &Node, at: &str) {
+    fn take_turn_field(
+        &self,
+        turn: &mut TurnFacts,
+        whole: &mut RecordFacts,
+        key: &str,
+        value: &Node,
+        pointer: &str,
+    ) {
         let name = normal(key);
         if matches!(name.as_str(), "title" | "name" | "turn_name") && value.word().is_some() {
             turn.title = value.word().map(plain_title);
@@ -300,7 +311,7 @@ impl Walk<'_> {
             && turn.request.is_none()
         {
             turn.request = value.text().map(str::to_owned);
-        } else if !(value.list().is_empty() && self.lean.steps.contains_key(at)) {
+        } else if !(value.list().is_empty() && self.document.steps.contains_key(pointer)) {
             field(whole, key, value, "", 0);
         }
     }
@@ -319,9 +330,10 @@ impl Walk<'_> {
             if !self.has_room() {
                 return;
             }
-            let at = file_names::file_place(key);
+            let key_place = file_names::file_place(key);
             // `attempt_2`, or a bare `2`.
-            let number = at.attempt.or(at.turn).map_or(Number::Position(position(index)), Number::Said);
+            let number =
+                key_place.attempt.or(key_place.turn).map_or(Number::Position(position(index)), Number::Said);
             let facts = self.attempt(value, &child(pointer, key));
             turn.attempts.push((number, facts));
         }
@@ -349,25 +361,25 @@ impl Walk<'_> {
 
     /// Takes the transcripts at or below a place: their sums, and the longest of them as what is shown.
     fn transcripts(&mut self, pointer: &str) -> RecordFacts {
-        let below = format!("{pointer}/");
+        let prefix = format!("{pointer}/");
         let found: Vec<String> = self
-            .lean
+            .document
             .steps
             .range(pointer.to_owned()..)
             .map(|(k, _)| k)
             .take_while(|k| k.starts_with(pointer))
-            .filter(|k| *k == pointer || k.starts_with(&below))
+            .filter(|k| *k == pointer || k.starts_with(&prefix))
             .cloned()
             .collect();
         let mut facts = RecordFacts::default();
         let mut longest = (0, None);
         for key in found {
-            let Some(steps) = self.lean.steps.remove(&key) else { continue };
+            let Some(steps) = self.document.steps.remove(&key) else { continue };
             if steps.count > longest.0 {
                 longest = (steps.count, Some(self.artifact(&key)));
                 let artifacts = std::mem::take(&mut facts.artifacts);
                 let usage = facts.usage;
-                facts = of_steps(&steps);
+                facts = facts_of_steps(&steps);
                 facts.artifacts = artifacts;
                 // The same conversation is often kept twice (raw and trimmed); its sums are not added.
                 if facts.usage == Usage::default() {
@@ -415,12 +427,12 @@ fn grow(pointer: &mut String, next: &str) -> bool {
     true
 }
 
-fn of_steps(steps: &Steps) -> RecordFacts {
+fn facts_of_steps(steps: &Steps) -> RecordFacts {
     RecordFacts {
         usage: steps.usage,
         tool_calls: steps.tool_calls,
         steps: Some(steps.count),
-        agent_steps: Some(steps.of_agent),
+        agent_steps: Some(steps.agent_count),
         timing: model::Timing {
             started_at: steps.first_at.clone(),
             finished_at: steps.last_at.clone(),
@@ -465,24 +477,24 @@ mod tests {
     #[test]
     // docs/security.md: An opened folder or zip
     fn small_records_of_a_trajectory_are_kept_up_to_a_bound() {
-        let many = |record: &str| vec![record; RECORDS + 10].join(",");
+        let many_records = |record: &str| vec![record; RECORDS + 10].join(",");
         let records = |facts: &TrajectoryFacts| -> usize {
             facts.turns.iter().map(|(_, turn)| turn.attempts.len() + turn.records.len()).sum()
         };
         for json in [
-            format!("{{\"turns\": [{{\"turn\": 1, \"attempts\": [{}]}}]}}", many("{}")),
-            format!("{{\"turns\": [{}]}}", many("1")),
-            format!("[{}]", many("{\"turn\": 1, \"attempt\": 1, \"passed\": 1}")),
+            format!("{{\"turns\": [{{\"turn\": 1, \"attempts\": [{}]}}]}}", many_records("{}")),
+            format!("{{\"turns\": [{}]}}", many_records("1")),
+            format!("[{}]", many_records("{\"turn\": 1, \"attempt\": 1, \"passed\": 1}")),
         ] {
-            let mut lean = SummaryDocument::default();
-            lean.take(&mut serde_json::Deserializer::from_str(&json)).unwrap();
-            let facts = trajectory(lean, "trajectory.json");
+            let mut document = SummaryDocument::default();
+            document.take(&mut serde_json::Deserializer::from_str(&json)).unwrap();
+            let facts = trajectory(document, "trajectory.json");
             let kept = records(&facts);
             assert!(facts.is_cut && kept <= RECORDS && kept > RECORDS - 10, "{kept} of {}", &json[..40]);
         }
-        let mut lean = SummaryDocument::default();
-        let few = "{\"turns\": [{\"turn\": 1, \"attempts\": [{\"passed\": 1}]}]}";
-        lean.take(&mut serde_json::Deserializer::from_str(few)).unwrap();
-        assert!(!trajectory(lean, "trajectory.json").is_cut);
+        let mut document = SummaryDocument::default();
+        let short_record = "{\"turns\": [{\"turn\": 1, \"attempts\": [{\"passed\": 1}]}]}";
+        document.take(&mut serde_json::Deserializer::from_str(short_record)).unwrap();
+        assert!(!trajectory(document, "trajectory.json").is_cut);
     }
 }

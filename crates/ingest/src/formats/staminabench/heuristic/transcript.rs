@@ -37,7 +37,7 @@ pub(super) fn read(tree: &Tree, path: &str, pointer: &str) -> Result<Transcript,
         way,
         range,
         transcript: Transcript::default(),
-        lean: BoundedDocument::default(),
+        document: BoundedDocument::default(),
         found: false,
     };
     let done = tree.read_json_into(path, CAP, &mut sink);
@@ -59,13 +59,14 @@ struct TranscriptSink {
     way: Vec<String>,
     range: Option<std::ops::Range<usize>>,
     transcript: Transcript,
-    lean: BoundedDocument<KeepAll>,
+    document: BoundedDocument<KeepAll>,
     found: bool,
 }
 
 impl JsonSink for TranscriptSink {
     fn restart(&mut self) {
-        (self.transcript, self.lean, self.found) = (Transcript::default(), BoundedDocument::default(), false);
+        (self.transcript, self.document, self.found) =
+            (Transcript::default(), BoundedDocument::default(), false);
     }
     fn take<'de, D: Deserializer<'de>>(&mut self, json: D) -> Result<(), D::Error> {
         PointerSeed { sink: self, depth: 0 }.deserialize(json)
@@ -126,15 +127,16 @@ impl<'de> Visitor<'de> for PointerSeed<'_> {
                     if seq.next_element::<IgnoredAny>()?.is_none() {
                         return Ok(());
                     }
-                } else if self.sink.transcript.steps.len() >= STEPS || self.sink.lean.is_used_up() {
+                } else if self.sink.transcript.steps.len() >= STEPS || self.sink.document.is_used_up() {
                     if seq.next_element::<IgnoredAny>()?.is_none() {
                         return Ok(());
                     }
                     self.sink.transcript.steps_cut += 1;
                 } else {
                     let mut node = Node::Null;
-                    let more = seq.next_element_seed(Value { node: &mut node, lean: &mut self.sink.lean })?;
-                    if more.is_none() {
+                    let has_more =
+                        seq.next_element_seed(Value { node: &mut node, document: &mut self.sink.document })?;
+                    if has_more.is_none() {
                         return Ok(());
                     }
                     self.sink.push(&node);
@@ -145,12 +147,12 @@ impl<'de> Visitor<'de> for PointerSeed<'_> {
         let wanted = self.sink.way[self.depth].parse::<usize>().ok();
         let mut index = 0;
         loop {
-            let more = if Some(index) == wanted {
+            let has_more = if Some(index) == wanted {
                 seq.next_element_seed(PointerSeed { sink: &mut *self.sink, depth: self.depth + 1 })?.is_some()
             } else {
                 seq.next_element::<IgnoredAny>()?.is_some()
             };
-            if !more {
+            if !has_more {
                 return Ok(());
             }
             index += 1;
@@ -164,7 +166,7 @@ impl<'de> Visitor<'de> for PointerSeed<'_> {
             let mut fields = Vec::new();
             while let Some(key) = map.next_key::<String>()? {
                 let mut node = Node::Null;
-                map.next_value_seed(Value { node: &mut node, lean: &mut self.sink.lean })?;
+                map.next_value_seed(Value { node: &mut node, document: &mut self.sink.document })?;
                 fields.push((key, node));
             }
             self.sink.push(&Node::Map(fields));
@@ -203,19 +205,20 @@ impl TranscriptSink {
 }
 
 fn step(index: u32, node: &Node) -> Step {
-    let get = |names: &[&str]| {
+    let first_field = |names: &[&str]| {
         names.iter().find_map(|n| {
             node.map().iter().find(|(k, v)| normal(k) == *n && *v != Node::Null).map(|(_, v)| v)
         })
     };
     // Calls and their results may also stand among the parts of the content.
-    let parts = get(&["content"]).map(Node::list).unwrap_or_default();
-    let of_type = |kind: &'static str| {
+    let parts = first_field(&["content"]).map(Node::list).unwrap_or_default();
+    let blocks_of_type = |kind: &'static str| {
         parts.iter().filter(move |p| p.get("type").and_then(Node::text).is_some_and(|t| t == kind))
     };
-    let listed = get(&["tool_calls", "calls"]).map(Node::list).unwrap_or_default();
-    let mut calls: Vec<ToolCall> = listed.iter().chain(of_type("tool_use")).take(200).map(call).collect();
-    let body = get(&["text", "content", "message", "response", "thought", "output"]);
+    let listed = first_field(&["tool_calls", "calls"]).map(Node::list).unwrap_or_default();
+    let mut calls: Vec<ToolCall> =
+        listed.iter().chain(blocks_of_type("tool_use")).take(200).map(call).collect();
+    let body = first_field(&["text", "content", "message", "response", "thought", "output"]);
     let (text, text_cut) = match (body, node) {
         (Some(body), _) => content(body),
         (None, Node::Text(text, over)) => cut_step_text(text, *over),
@@ -228,14 +231,14 @@ fn step(index: u32, node: &Node) -> Step {
     };
     // A command line and what came of it, side by side.
     if calls.is_empty()
-        && let Some(action) = get(&["action", "command", "tool_input"]).and_then(Node::word)
+        && let Some(action) = first_field(&["action", "command", "tool_input"]).and_then(Node::word)
     {
         let (arguments, _) = cut_step_text(action, 0);
-        let result = get(&["observation", "tool_output", "result"]).map(content);
+        let result = first_field(&["observation", "tool_output", "result"]).map(content);
         let (result, result_cut) = result.map_or((None, 0), |(r, c)| (Some(r), c));
         let summary = crate::readers::text::first_line(action, 160).unwrap_or_default();
         calls.push(ToolCall {
-            name: get(&["tool", "tool_name"]).and_then(Node::word).unwrap_or("command").to_owned(),
+            name: first_field(&["tool", "tool_name"]).and_then(Node::word).unwrap_or("command").to_owned(),
             summary,
             arguments,
             result,
@@ -251,13 +254,13 @@ fn step(index: u32, node: &Node) -> Step {
         kind: step_kind(node),
         text,
         text_cut,
-        reasoning: get(&["reasoning", "reasoning_content", "thinking"])
+        reasoning: first_field(&["reasoning", "reasoning_content", "thinking"])
             .and_then(Node::word)
             .map(|t| cut_step_text(t, 0).0),
         tool_calls: calls,
         tokens: (!tokens.is_unknown()).then_some(tokens),
         cost_usd: usage.cost_usd,
-        at: get(&["at", "timestamp", "time", "created_at"]).and_then(usage::time),
+        at: first_field(&["at", "timestamp", "time", "created_at"]).and_then(usage::time),
     }
 }
 
@@ -349,7 +352,7 @@ mod tests {
             way: Vec::new(),
             range: None,
             transcript: Transcript::default(),
-            lean: BoundedDocument::default(),
+            document: BoundedDocument::default(),
             found: true,
         };
         for node in &list {
@@ -366,10 +369,10 @@ mod tests {
         let text = format!(r#"{{"{other}": 1, "{long}": {messages}, "a/b~c": {messages}}}"#);
         std::fs::write(folder.path().join("trajectory.json"), &text).unwrap();
         let tree = Tree::open(folder.path()).unwrap();
-        let mut lean = SummaryDocument::default();
-        lean.take(&mut serde_json::Deserializer::from_str(&text)).unwrap();
-        assert_eq!(lean.steps.len(), 2);
-        for pointer in lean.steps.keys() {
+        let mut document = SummaryDocument::default();
+        document.take(&mut serde_json::Deserializer::from_str(&text)).unwrap();
+        assert_eq!(document.steps.len(), 2);
+        for pointer in document.steps.keys() {
             let steps = read(&tree, "trajectory.json", pointer).unwrap().steps;
             assert_eq!(steps.len(), 1, "{pointer}");
         }

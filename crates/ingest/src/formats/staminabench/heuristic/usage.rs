@@ -21,7 +21,7 @@ pub(super) struct Usage {
     /// Tokens written to a cache, counted beside the input.
     written: Option<u64>,
     /// What is known of the cached tokens, where the counts are a sum: then they need no further look.
-    settled: Option<CachedInput>,
+    known_basis: Option<CachedInput>,
     /// US dollars; of a sum what is known.
     pub(super) cost_usd: Option<f64>,
     /// What a sum is of; `None` = it is none.
@@ -54,8 +54,8 @@ impl Usage {
     /// Tokens with an input that includes the cached ones, and how they came into it.
     pub(super) fn tokens(&self) -> (Tokens, CachedInput) {
         let as_named = Tokens { input: self.input, cached: self.cached.or(self.read), output: self.output };
-        if let Some(settled) = self.settled {
-            return (as_named, settled);
+        if let Some(known_basis) = self.known_basis {
+            return (as_named, known_basis);
         }
         if self.read.is_some() || self.written.is_some() {
             let cache_tokens = self.read.unwrap_or(0).saturating_add(self.written.unwrap_or(0));
@@ -98,7 +98,7 @@ impl Usage {
             is_detail: false,
             read: None,
             written: None,
-            settled: known.then_some(basis),
+            known_basis: known.then_some(basis),
             cost_usd,
             parts: (known || cost_usd.is_some()).then_some(all_parts),
         };
@@ -113,7 +113,7 @@ impl Usage {
         if takes_cache {
             (self.cached, self.read, self.written) = (other.cached, other.read, other.written);
             self.is_detail = other.is_detail;
-            self.settled = other.settled.or(self.settled);
+            self.known_basis = other.known_basis.or(self.known_basis);
         }
         self.input = self.input.or(other.input);
         self.output = self.output.or(other.output);
@@ -208,7 +208,7 @@ pub(super) fn usage(node: &Node) -> Usage {
     }
     let [input, output, cached, read, written] = counts;
     let is_detail = named_cached.is_none() && cached.is_some();
-    Usage { input, output, cached, is_detail, read, written, settled: None, cost_usd, parts: None }
+    Usage { input, output, cached, is_detail, read, written, known_basis: None, cost_usd, parts: None }
 }
 
 /// Tokens and cost that an object names, itself or in its usage object.
@@ -245,7 +245,7 @@ pub(super) fn time(node: &Node) -> Option<String> {
     if !(9.8e8..4.1e9).contains(&seconds) {
         return None;
     }
-    model::moment::from_milliseconds((seconds * 1e3).floor() as i64)
+    model::timestamp::from_milliseconds((seconds * 1e3).floor() as i64)
 }
 
 #[cfg(test)]
@@ -295,8 +295,11 @@ mod tests {
         let added = (Some(80), Some(70), CachedInput::Added);
         assert_eq!(counts_of(&[r#"{"input_tokens": 10}"#, r#"{"cached_tokens": 70}"#]), added);
         assert_eq!(counts_of(&[r#"{"cached_tokens": 70}"#, r#"{"input_tokens": 10}"#]), added);
-        let apart = (Some(85), Some(5), CachedInput::Included);
-        assert_eq!(counts_of(&[r#"{"input_tokens": 80}"#, r#"{"cache_read_input_tokens": 5}"#]), apart);
+        let separate_counts = (Some(85), Some(5), CachedInput::Included);
+        assert_eq!(
+            counts_of(&[r#"{"input_tokens": 80}"#, r#"{"cache_read_input_tokens": 5}"#]),
+            separate_counts
+        );
         // A detail of the input is a part of it, unless there is more of it.
         let detail = r#"{"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 90}}"#;
         assert_eq!(counts_of(&[detail]), (Some(100), Some(90), CachedInput::Included));

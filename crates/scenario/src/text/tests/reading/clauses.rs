@@ -11,7 +11,7 @@ pub(super) struct Scan<'a>(pub(super) &'a str);
 
 impl<'a> Scan<'a> {
     /// Whether the text continues with these words, which are read then.
-    pub(super) fn eat(&mut self, words: &str) -> bool {
+    pub(super) fn skip_words(&mut self, words: &str) -> bool {
         let rest = self.0.strip_prefix(words);
         self.0 = rest.unwrap_or(self.0);
         rest.is_some()
@@ -19,7 +19,7 @@ impl<'a> Scan<'a> {
 
     /// Reads these words.
     pub(super) fn need(&mut self, words: &str) -> ReadResult<()> {
-        if self.eat(words) { Ok(()) } else { Err(format!("no {words:?} in {:?}", self.0)) }
+        if self.skip_words(words) { Ok(()) } else { Err(format!("no {words:?} in {:?}", self.0)) }
     }
 
     /// What is in backquotes here.
@@ -35,7 +35,7 @@ impl<'a> Scan<'a> {
         let mut all = vec![self.literal()?];
         loop {
             let mut ahead = *self;
-            if !((ahead.eat(", ") || ahead.eat(last)) && ahead.0.starts_with('`')) {
+            if !((ahead.skip_words(", ") || ahead.skip_words(last)) && ahead.0.starts_with('`')) {
                 return Ok(all);
             }
             all.push(ahead.literal()?);
@@ -52,7 +52,7 @@ impl<'a> Scan<'a> {
 
     /// A word with its article.
     fn noun(&mut self, end: &str) -> ReadResult<&'a str> {
-        if !self.eat("a ") {
+        if !self.skip_words("a ") {
             self.need("an ")?;
         }
         self.until(end)
@@ -66,43 +66,45 @@ impl<'a> Scan<'a> {
 
 /// A type with its bounds.
 pub(super) fn kind(scan: &mut Scan<'_>) -> ReadResult<Value> {
-    if scan.eat("string matching the regular expression ") {
+    if scan.skip_words("string matching the regular expression ") {
         let pattern = scan.literal()?;
         scan.need(", for example ")?;
         scan.literal()?;
         return Ok(json!({"type": "string", "pattern": pattern}));
     }
-    if scan.eat("enum with the values ") {
+    if scan.skip_words("enum with the values ") {
         return Ok(json!({"type": "enum", "values": scan.literals(" and ")?}));
     }
-    if scan.eat("reference to ") {
+    if scan.skip_words("reference to ") {
         let mut noun = *scan;
         let one = noun.noun(".")?;
         scan.0 = scan.0.get(scan.0.len() - noun.0.len() - 1..).unwrap_or_default();
         return Ok(json!({"type": "reference", "to": one}));
     }
     for word in ["boolean", "date-time"] {
-        if scan.eat(word) {
+        if scan.skip_words(word) {
             return Ok(json!({"type": word}));
         }
     }
     for word in ["string", "list of strings", "integer", "number"] {
-        if !scan.eat(word) {
+        if !scan.skip_words(word) {
             continue;
         }
         let mut out = json!({"type": word});
-        if [" of any length", " with any number of items", " without bounds"].iter().any(|any| scan.eat(any))
+        if [" of any length", " with any number of items", " without bounds"]
+            .iter()
+            .any(|any| scan.skip_words(any))
         {
             return Ok(out);
         }
-        if ![" of ", " with ", " from "].iter().any(|before| scan.eat(before)) {
+        if ![" of ", " with ", " from "].iter().any(|before| scan.skip_words(before)) {
             return Err(format!("no bounds of the {word} in {:?}", scan.0));
         }
-        if scan.eat("at least ") {
+        if scan.skip_words("at least ") {
             out["min"] = json!(scan.literal()?);
-        } else if scan.eat("at most ") {
+        } else if scan.skip_words("at most ") {
             out["max"] = json!(scan.literal()?);
-        } else if scan.eat("exactly ") {
+        } else if scan.skip_words("exactly ") {
             let size = scan.literal()?;
             (out["min"], out["max"]) = (json!(size), json!(size));
         } else {
@@ -110,7 +112,7 @@ pub(super) fn kind(scan: &mut Scan<'_>) -> ReadResult<Value> {
             scan.need(" to ")?;
             out["max"] = json!(scan.literal()?);
         }
-        let _unit = [" characters", " character", " items", " item"].iter().any(|unit| scan.eat(unit));
+        let _unit = [" characters", " character", " items", " item"].iter().any(|unit| scan.skip_words(unit));
         return Ok(out);
     }
     Err(format!("no type in {:?}", scan.0))
@@ -118,7 +120,7 @@ pub(super) fn kind(scan: &mut Scan<'_>) -> ReadResult<Value> {
 
 /// Null, or what is in backquotes.
 fn value<'a>(scan: &mut Scan<'a>) -> ReadResult<&'a str> {
-    if scan.eat("null") { Ok("null") } else { scan.literal() }
+    if scan.skip_words("null") { Ok("null") } else { scan.literal() }
 }
 
 /// A field with all its rules.
@@ -134,28 +136,28 @@ pub(super) fn field(text: &str) -> ReadResult<Value> {
     let kind = kind(&mut scan)?;
     let mut out = json!({"name": name, "kind": kind});
     scan.need(". ")?;
-    if scan.eat("Required. ") {
+    if scan.skip_words("Required. ") {
         out["required"] = json!(true);
     } else {
         scan.need("Optional, default ")?;
         out["default"] = json!(value(&mut scan)?);
         scan.need(". ")?;
     }
-    out["nullable"] = json!(if scan.eat("Null is allowed.") {
+    out["nullable"] = json!(if scan.skip_words("Null is allowed.") {
         true
     } else {
         scan.need("Null is not allowed.")?;
         false
     });
     for (words, key) in [(" Unique.", "unique"), (" Immutable.", "immutable")] {
-        if scan.eat(words) {
+        if scan.skip_words(words) {
             out[key] = json!(true);
         }
     }
-    if scan.eat(" Deleting ") {
+    if scan.skip_words(" Deleting ") {
         out["delete_rule"] = delete_rule(scan.until(".")?)?;
     }
-    if scan.eat(" Nested routes: `GET ") {
+    if scan.skip_words(" Nested routes: `GET ") {
         let path = scan.until("`")?;
         scan.need(" lists only the ")?;
         scan.until(&format!("`POST {path}` creates "))?;
@@ -192,17 +194,17 @@ pub(super) fn delete_rule(text: &str) -> ReadResult<Value> {
 /// How a read-only field is computed.
 fn formula(text: &str) -> ReadResult<Value> {
     let mut scan = Scan(text);
-    let out = if scan.eat("`true` if ") {
+    let out = if scan.skip_words("`true` if ") {
         let field = scan.literal()?;
         scan.need(" is at least ")?;
         let out = json!({"at_least": [field, scan.literal()?]});
         scan.need(", otherwise `false`")?;
         out
-    } else if scan.eat("the number of ") {
+    } else if scan.skip_words("the number of ") {
         let many = scan.until(" that refer to the ")?;
         scan.until(" through ")?;
         json!({"count": [many, scan.literal()?]})
-    } else if scan.eat("the sum of ") {
+    } else if scan.skip_words("the sum of ") {
         let field = scan.literal()?;
         scan.need(" over the ")?;
         let many = scan.until(" that refer to the ")?;
@@ -213,15 +215,15 @@ fn formula(text: &str) -> ReadResult<Value> {
     } else {
         let first = scan.literal()?;
         let joined = ", joined into one string";
-        if scan.eat(" times ") {
+        if scan.skip_words(" times ") {
             json!({"product": [first, scan.literal()?]})
-        } else if scan.eat(" plus ") {
+        } else if scan.skip_words(" plus ") {
             json!({"sum": [first, scan.literal()?]})
-        } else if scan.eat(" directly followed by ") {
+        } else if scan.skip_words(" directly followed by ") {
             let out = json!({"joined": [first, "", scan.literal()?]});
             scan.need(", as one string")?;
             out
-        } else if scan.eat(", one space and ") {
+        } else if scan.skip_words(", one space and ") {
             let out = json!({"joined": [first, " ", scan.literal()?]});
             scan.need(joined)?;
             out
@@ -241,14 +243,14 @@ fn formula(text: &str) -> ReadResult<Value> {
 /// What must hold for an action.
 pub(super) fn condition(text: &str) -> ReadResult<Value> {
     let mut scan = Scan(text);
-    if scan.eat("at least ") {
+    if scan.skip_words("at least ") {
         let count = scan.literal()?;
         scan.need(" ")?;
         let (words, _) = scan.0.split_once(" refer").ok_or("nothing refers")?;
         scan.until(" through ")?;
         return Ok(json!({"has_at_least": count, "entity": words, "through": scan.literal()?}));
     }
-    if scan.eat("no ") {
+    if scan.skip_words("no ") {
         let one = scan.until(" refers to the ")?;
         scan.until(" through ")?;
         return Ok(json!({"has_none": one, "through": scan.literal()?}));
@@ -257,7 +259,7 @@ pub(super) fn condition(text: &str) -> ReadResult<Value> {
     let first = scan.literal()?;
     out["field"] = json!(first);
     if text.contains(" of the referenced ") {
-        if scan.eat(" is not null and ") {
+        if scan.skip_words(" is not null and ") {
             out["field"] = json!(scan.literal()?);
             (out["through"], out["set"]) = (json!(first), json!(true));
             scan.need(" of the referenced ")?;
@@ -278,12 +280,12 @@ pub(super) fn condition(text: &str) -> ReadResult<Value> {
 
 fn comparison(scan: &mut Scan<'_>) -> ReadResult<Value> {
     for (words, key) in [("not null", "set"), ("null", "null")] {
-        if scan.eat(words) {
+        if scan.skip_words(words) {
             return Ok(json!([key]));
         }
     }
     for (words, key) in [("at least ", "at_least"), ("at most ", "at_most"), ("not ", "not")] {
-        if scan.eat(words) {
+        if scan.skip_words(words) {
             return Ok(json!([key, scan.literal()?]));
         }
     }
@@ -316,7 +318,7 @@ pub(super) fn does(text: &str) -> ReadResult<Value> {
     for (verb, between, key) in
         [("sets ", " to ", "set"), ("increases ", " by ", "increase"), ("decreases ", " by ", "decrease")]
     {
-        if scan.eat(verb) {
+        if scan.skip_words(verb) {
             let field = scan.literal()?;
             scan.need(between)?;
             let out = json!({"do": key, "field": field, "by": operand(&mut scan)?});
@@ -331,7 +333,7 @@ pub(super) fn does(text: &str) -> ReadResult<Value> {
         let field = scan.literal()?;
         scan.need(" = ")?;
         values.insert(field.to_owned(), operand(&mut scan)?);
-        if !scan.eat(", ") && !scan.eat(" and ") {
+        if !scan.skip_words(", ") && !scan.skip_words(" and ") {
             break;
         }
     }
@@ -341,16 +343,16 @@ pub(super) fn does(text: &str) -> ReadResult<Value> {
 }
 
 fn operand(scan: &mut Scan<'_>) -> ReadResult<Value> {
-    if scan.eat("the value of the parameter ") {
+    if scan.skip_words("the value of the parameter ") {
         return Ok(json!({"parameter": scan.literal()?}));
     }
-    if scan.eat("the value that ") {
+    if scan.skip_words("the value that ") {
         let field = scan.literal()?;
         scan.need(" of the ")?;
         scan.until(" had before the action")?;
         return Ok(json!({"before": field}));
     }
-    if scan.eat("the ") {
+    if scan.skip_words("the ") {
         scan.until("'s `id`")?;
         return Ok(json!("its id"));
     }
@@ -363,8 +365,8 @@ pub(super) fn action(text: &str) -> ReadResult<Value> {
     scan.need("`POST ")?;
     let path = scan.until("` takes ")?;
     let mut params = Vec::new();
-    if !scan.eat("no parameters.") {
-        if !scan.eat("the parameter ") {
+    if !scan.skip_words("no parameters.") {
+        if !scan.skip_words("the parameter ") {
             scan.need("the parameters ")?;
         }
         loop {
@@ -372,7 +374,7 @@ pub(super) fn action(text: &str) -> ReadResult<Value> {
             scan.need(" (")?;
             params.push(json!({"name": name, "kind": kind(&mut scan)?}));
             scan.need(")")?;
-            if !scan.eat(", ") && !scan.eat(" and ") {
+            if !scan.skip_words(", ") && !scan.skip_words(" and ") {
                 break;
             }
         }
@@ -388,13 +390,13 @@ pub(super) fn analytic(text: &str) -> ReadResult<Value> {
     scan.need("`GET ")?;
     let path = scan.until("` returns ")?;
     let mut out = json!({"path": path});
-    let (measure, entity_before) = if scan.eat("the number of ") {
+    let (measure, entity_before) = if scan.skip_words("the number of ") {
         (json!(["number"]), "")
-    } else if scan.eat("the sum of ") {
+    } else if scan.skip_words("the sum of ") {
         (json!(["sum", scan.literal()?]), " over the ")
-    } else if scan.eat("the average of ") {
+    } else if scan.skip_words("the average of ") {
         (json!(["average", scan.literal()?]), " over the ")
-    } else if scan.eat("the smallest ") {
+    } else if scan.skip_words("the smallest ") {
         (json!(["smallest", scan.literal()?]), " of the ")
     } else {
         scan.need("the largest ")?;
@@ -409,13 +411,13 @@ pub(super) fn analytic(text: &str) -> ReadResult<Value> {
     if scan.0.starts_with(" whose ") || scan.0.starts_with(" that refer ") {
         out["only"] = restriction(&mut scan)?;
     }
-    if scan.eat(", grouped by ") {
+    if scan.skip_words(", grouped by ") {
         out["grouped_by"] = json!(scan.literal()?);
     } else {
         scan.need(", as a single value")?;
     }
     scan.need(". ")?;
-    if !scan.eat("It has no query parameters.") {
+    if !scan.skip_words("It has no query parameters.") {
         scan.need("The optional query parameter ")?;
         out["by"] = json!(scan.literal()?);
         scan.until(" is the given id.")?;
@@ -427,7 +429,7 @@ pub(super) fn analytic(text: &str) -> ReadResult<Value> {
 /// Which records an analytic includes.
 pub(super) fn restriction(scan: &mut Scan<'_>) -> ReadResult<Value> {
     let mut out = json!({});
-    if scan.eat(" that refer through ") {
+    if scan.skip_words(" that refer through ") {
         out["through"] = json!(scan.literal()?);
         scan.need(" to ")?;
         scan.noun(" whose ")?;
@@ -473,7 +475,7 @@ pub(super) fn sorts(text: &str) -> ReadResult<Value> {
 pub(super) fn order(text: &str) -> ReadResult<Value> {
     let mut scan = Scan(text);
     let field = scan.literal()?;
-    let direction = if scan.eat(", descending") {
+    let direction = if scan.skip_words(", descending") {
         "descending"
     } else {
         scan.need(", ascending")?;

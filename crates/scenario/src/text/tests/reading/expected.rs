@@ -178,7 +178,7 @@ fn action(old: &SchemaNames<'_>, new: &SchemaNames<'_>, change: &ActionChange) -
                     format!("changes `{}`", old.name(entity, field))
                 }
                 Effect::Create { entity: other, .. } => {
-                    format!("creates {}", crate::text::words::with_article(&old.singular(other)))
+                    format!("creates {}", crate::text::english::with_article(&old.singular(other)))
                 }
             };
             let verb = new.verb(entity, action);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::clauses::{self, ReadResult, Scan};
 use super::kinds::{has, kind};
-use super::known::{KnownEntities, split_description};
+use super::known_entities::{KnownEntities, split_description};
 use super::request_parts::{Parts, parts, sentences};
 
 /// The change that a request asks for. `body` is a paragraph and the list below it.
@@ -357,7 +357,7 @@ fn prefixes(plain: &str) -> ReadResult<(&str, &str)> {
         let Some((_, rest)) = plain.split_once(before) else { continue };
         let mut scan = Scan(rest);
         let Ok(first) = prefix(&mut scan) else { continue };
-        if !scan.eat(between) {
+        if !scan.skip_words(between) {
             continue;
         }
         let second = prefix(&mut scan)?;
@@ -367,7 +367,7 @@ fn prefixes(plain: &str) -> ReadResult<(&str, &str)> {
 }
 
 fn prefix<'a>(scan: &mut Scan<'a>) -> ReadResult<&'a str> {
-    if scan.eat("no prefix") { Ok("") } else { scan.literal() }
+    if scan.skip_words("no prefix") { Ok("") } else { scan.literal() }
 }
 
 fn renamed_entity(

@@ -1,6 +1,6 @@
 //! A request, taken apart: what it asks for, the clause in it, what follows from it, the clauses below it.
 
-use super::known::KnownEntities;
+use super::known_entities::KnownEntities;
 
 /// Sentences, each with its mark.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
