@@ -17,6 +17,7 @@ test("words are found in texts, and names in code", () => {
   assert.deepEqual(found('Err("this can not be".to_owned())'), ["can not"]);
   assert.deepEqual(found("let said = House::new();"), ["let said", "House"]);
   assert.deepEqual(found("fn of(path: &str) -> Self {"), ["fn of"]);
+  assert.deepEqual(found("fn of_label(label: &str) -> Self {"), ["fn of_label"]);
 });
 
 test("pronouns, bare verbs and bare prepositions are no names", () => {

@@ -29,11 +29,16 @@ pub struct Estimate {
 /// the most turns planned in any of them (the second of each pair), or the last failure if that is unknown. 0 means that there
 /// is nothing to compare: no runs, or a run without an episode at risk.
 pub fn common_tau(runs: &[(&[Observation], Option<u32>)]) -> u32 {
-    let longest = runs.iter().map(|(observations, planned)| {
-        planned.filter(|p| *p > 0).unwrap_or_else(|| last_at_risk(observations))
-    });
     let known = runs.iter().filter_map(|(observations, _)| known_to(observations)).min();
-    longest.max().unwrap_or(0).min(known.unwrap_or(MAX_TURNS)).min(MAX_TURNS)
+    longest(runs).min(known.unwrap_or(MAX_TURNS)).min(MAX_TURNS)
+}
+
+/// The most turns planned in any of the runs, or the last with an episode at risk where that is unknown.
+fn longest(runs: &[(&[Observation], Option<u32>)]) -> u32 {
+    let of_run = |(observations, planned): &(&[Observation], Option<u32>)| {
+        planned.filter(|p| *p > 0).unwrap_or_else(|| last_at_risk(observations))
+    };
+    runs.iter().map(of_run).max().unwrap_or(0)
 }
 
 /// The runs that limit a common τ, and τ without them.
@@ -45,7 +50,7 @@ pub struct ShortestRuns {
     pub otherwise: u32,
     /// How many other runs there are.
     pub others: u32,
-    /// The last turn of which one of them tells anything; at least `otherwise`.
+    /// The last turn to which one of them is known; at least `otherwise`.
     pub furthest: u32,
 }
 
@@ -57,8 +62,9 @@ pub fn shortest(runs: &[(&[Observation], Option<u32>)]) -> Option<ShortestRuns> 
         (0..runs.len()).partition(|run| known[*run] == Some(*least));
     let others: Vec<_> = others.into_iter().map(|run| runs[run]).collect();
     let otherwise = common_tau(&others);
-    let furthest = others.iter().map(|(observations, _)| last_at_risk(observations)).max();
-    let furthest = furthest.map_or(otherwise, |last| last.max(otherwise));
+    let most = longest(&others);
+    let furthest = others.iter().map(|(observations, _)| known_to(observations).unwrap_or(most)).max();
+    let furthest = furthest.map_or(otherwise, |last| last.min(MAX_TURNS).max(otherwise));
     (otherwise > common_tau(runs)).then_some(ShortestRuns {
         runs: holding,
         otherwise,

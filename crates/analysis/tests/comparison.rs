@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that cannot go on has failed")]
 
 use analysis::clusters::{InScenario, observations};
-use analysis::difference::{clustered_difference, clustered_ratio, mean_difference, mean_ratio};
+use analysis::difference::{clustered_difference, clustered_ratio, mean_difference, mean_ratio, shortest};
 use analysis::holm::holm;
 use analysis::logrank::{LogRank, clustered_log_rank, fitting_log_rank, log_rank, stratified_log_rank};
 use analysis::paired::paired;
@@ -288,4 +288,16 @@ fn parts_that_only_one_run_played_are_not_paired() {
     let again = [round("t1", "r1", true), round("t1", "r1", false), round("t1", "r2", true)];
     let compared = paired(&again, &few, 1, 1).unwrap();
     assert_eq!((compared.n, compared.scenarios[0].a, compared.mean), (1, 0.75, -0.25), "{compared:?}");
+}
+
+/// The others were said to be known to turn 9 where one of them has ended in failures, and is known to every planned turn.
+#[test]
+fn a_curve_that_has_reached_0_is_known_to_the_last_planned_turn() {
+    let short = [Observation::censored_after(1)];
+    let middling = [Observation::censored_after(9)];
+    let ended = [Observation::failed_at(3)];
+    let runs: [(&[Observation], Option<u32>); 3] =
+        [(&short, Some(15)), (&middling, Some(15)), (&ended, Some(15))];
+    let found = shortest(&runs).unwrap();
+    assert_eq!((found.runs, found.otherwise, found.others, found.furthest), (vec![0], 9, 2, 15));
 }

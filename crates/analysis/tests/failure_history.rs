@@ -104,6 +104,24 @@ fn a_new_test_is_new_where_the_total_includes_named_skipped_ones() {
     assert_eq!(standing_after(""), [("new".to_owned(), Standing::Unknown)], "one of 44 has no name");
 }
 
+/// A reward passed an attempt of which not every test did. Those that it does not name counted as passed, which ended periods of
+/// failing.
+#[test]
+fn an_attempt_that_a_reward_passed_says_nothing_of_tests_that_it_does_not_name() {
+    let repaired_with = |tests: &str, passed: u32| {
+        let mut second = attempt(2, tests);
+        (second.verdict, second.passed, second.total) = (Verdict::Passed, Some(passed), Some(4));
+        let episode = episode(vec![vec![attempt(1, "aF b. c. d."), second]]);
+        history(&episode).repairs[0].repaired
+    };
+    assert!(!repaired_with("b. c.", 3), "`a` or `d` did not pass");
+    assert!(repaired_with("", 4));
+    assert!(
+        repaired_with("b. c. dF", 3) && repaired_with("b. c. ds", 3),
+        "the one that did not pass is named"
+    );
+}
+
 #[test]
 fn files_that_name_their_turn_hold_the_same_tests() {
     let episode = episode(vec![

@@ -31,7 +31,7 @@ pub(crate) fn read_config(path: &Path) -> Result<ConfigFile, ApiError> {
     let unreadable = |message: String| {
         ApiError::new("config.unreadable", message).at(shown.clone()).hint("--configs takes YAML files")
     };
-    let bytes = files::beneath::read_named_file(path, CONFIG_CAP)
+    let bytes = files::confined_path::read_named_file(path, CONFIG_CAP)
         .map_err(|error| unreadable(format!("The file cannot be read: {error}")))?;
     let text = String::from_utf8(bytes).map_err(|_| unreadable("The file is not UTF-8 text".to_owned()))?;
     Ok(ConfigFile { name: shown, text })

@@ -116,7 +116,7 @@ fn line(event: &Event, simulated: bool) -> Option<String> {
             ..
         } => {
             let tests = match (passed, total) {
-                (Some(passed), Some(total)) => format!(", {passed} of {total} tests"),
+                (Some(passed), Some(total)) => format!(", {passed} of {}", counted((*total).into(), "test")),
                 _ => String::new(),
             };
             let ending = end_reason.map_or_else(String::new, |reason| format!(" ({})", reason.label()));
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn an_attempt_is_a_line_of_words() {
-        let event = Event::Attempt {
+        let mut event = Event::Attempt {
             at: String::new(),
             episode: "scenario_3".to_owned(),
             turn: 17,
@@ -307,6 +307,9 @@ mod tests {
         let start = "scenario_3: turn 17, attempt 2: failed (tests failed), 34 of 47 tests, 4 m 02 s";
         assert_eq!(line(&event, false).unwrap(), format!("{start}, cost unknown"));
         assert_eq!(line(&event, true).unwrap(), format!("{start}, no cost (simulated)"));
+        let Event::Attempt { passed, total, .. } = &mut event else { unreachable!() };
+        (*passed, *total) = (Some(0), Some(1));
+        assert!(line(&event, true).unwrap().contains(", 0 of 1 test, "), "{:?}", line(&event, true));
     }
 
     #[test]

@@ -451,7 +451,7 @@ fn a_caveat_of_several_members_is_said_once() {
     let table = library.text(&["table", "runs", ids[0], ids[1]]);
     for caveat in shared {
         let sentence = caveat.trim_end_matches('.');
-        assert!(text.contains(&format!("All 2 members: {sentence}")), "{sentence} is not in: {text}");
+        assert!(text.contains(&format!("Both members: {sentence}")), "{sentence} is not in: {text}");
         assert_eq!(text.matches(sentence).count(), 1, "{text}");
         assert!(table.contains(&format!("Each of them: {sentence}.")), "{sentence} is not in: {table}");
         assert_eq!(table.matches(sentence).count(), 1, "{table}");

@@ -291,7 +291,7 @@ fn a_trial_that_was_copied_while_it_ran_is_its_result() {
 }
 
 #[test]
-fn of_a_snapshot_and_a_result_in_one_source_the_result_counts() {
+fn a_result_counts_before_a_snapshot_in_the_same_source() {
     let library = TestHome::new();
     let folder = library.path("results");
     // The names of the folders put the snapshot first.

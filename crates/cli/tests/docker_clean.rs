@@ -30,7 +30,7 @@ impl Waiting {
         let state = home.path(folder).join(".stamina/run.json");
         let until = Instant::now() + Duration::from_mins(2);
         // Its container comes last.
-        while !run.of_kind("container").iter().any(|name| name.contains("-agent-")) {
+        while !run.names_of_kind("container").iter().any(|name| name.contains("-agent-")) {
             assert!(run.process.try_wait().unwrap().is_none(), "it ended");
             assert!(Instant::now() < until, "it has no container");
             std::thread::sleep(Duration::from_millis(100));
@@ -45,7 +45,7 @@ impl Waiting {
     }
 
     /// Names of what it has in the engine.
-    fn of_kind(&self, kind: &str) -> Vec<String> {
+    fn names_of_kind(&self, kind: &str) -> Vec<String> {
         // A filter by an empty value takes every run.
         if self.id.is_empty() {
             return Vec::new();
@@ -65,7 +65,7 @@ impl Waiting {
     fn has(&self) -> Vec<String> {
         let mut all: Vec<String> = ["container", "network", "volume"]
             .into_iter()
-            .flat_map(|kind| self.of_kind(kind).into_iter().map(move |name| format!("{kind} {name}")))
+            .flat_map(|kind| self.names_of_kind(kind).into_iter().map(move |name| format!("{kind} {name}")))
             .collect();
         all.sort_unstable();
         all
@@ -109,7 +109,7 @@ fn clean_removes_what_killed_runs_left_and_keeps_what_running_runs_use() {
     let (of_dead, of_living) = (dead.has(), living.has());
 
     for kind in ["container", "network", "volume"] {
-        assert!(!dead.of_kind(kind).is_empty(), "no {kind}");
+        assert!(!dead.names_of_kind(kind).is_empty(), "no {kind}");
     }
 
     // Both live: neither is left behind.

@@ -401,8 +401,8 @@ fn another_table_says_the_same_of_every_exception() {
 /// does not say), and how often its agent has answered (0 = it has no trajectory).
 type StepFacts = (Value, u32, u32);
 
-/// A trial of an agent that resumes its session. `declared` is how many steps its log says there were to be.
-fn of_steps(job: &Path, name: &str, declared: Option<u32>, steps: &[StepFacts]) {
+/// Writes a trial of an agent that resumes its session. `declared` is how many steps its log says there were to be.
+fn write_resumed_trial(job: &Path, name: &str, declared: Option<u32>, steps: &[StepFacts]) {
     let (folder, task) = (job.join(name), name.split("__").next());
     let config = json!({
         "task": { "path": format!("tasks/{}", task.unwrap_or_default()) }, "trial_name": name, "job_id": "j",
@@ -450,21 +450,21 @@ fn another_reader_says_the_same_of_steps_that_stop_early_or_say_nothing() {
     let job = root.join("stopped");
     let passed = [1, 2, 3].map(|n| (pass.clone(), n, n));
     let stopped = [(pass.clone(), 1, 1), (stop, 2, 2)];
-    of_steps(&job, "logged__1", Some(4), &stopped);
-    of_steps(&job, "alone__1", None, &stopped);
-    of_steps(&job, "twice__1", None, &passed);
-    of_steps(&job, "twice__22", None, &stopped);
+    write_resumed_trial(&job, "logged__1", Some(4), &stopped);
+    write_resumed_trial(&job, "alone__1", None, &stopped);
+    write_resumed_trial(&job, "twice__1", None, &passed);
+    write_resumed_trial(&job, "twice__22", None, &stopped);
     // One that passed all of its own steps, of a task that had more in another trial.
-    of_steps(&job, "changed__1", Some(2), &passed[..2]);
-    of_steps(&job, "changed__22", Some(3), &passed);
+    write_resumed_trial(&job, "changed__1", Some(2), &passed[..2]);
+    write_resumed_trial(&job, "changed__22", Some(3), &passed);
     let job = root.join("sessions");
     let session = |used: &[(u32, u32)]| -> Vec<StepFacts> {
         used.iter().map(|(used, messages)| (pass.clone(), *used, *messages)).collect()
     };
-    of_steps(&job, "silent__1", None, &session(&[(1, 1), (2, 2), (0, 3), (4, 4), (5, 5), (6, 6)]));
-    of_steps(&job, "untold__1", None, &session(&[(1, 1), (0, 0), (3, 3), (4, 4)]));
-    of_steps(&job, "begin__1", None, &session(&[(0, 1), (2, 2), (3, 3)]));
-    of_steps(&job, "end__1", None, &session(&[(1, 1), (0, 2), (3, 3), (0, 4)]));
+    write_resumed_trial(&job, "silent__1", None, &session(&[(1, 1), (2, 2), (0, 3), (4, 4), (5, 5), (6, 6)]));
+    write_resumed_trial(&job, "untold__1", None, &session(&[(1, 1), (0, 0), (3, 3), (4, 4)]));
+    write_resumed_trial(&job, "begin__1", None, &session(&[(0, 1), (2, 2), (3, 3)]));
+    write_resumed_trial(&job, "end__1", None, &session(&[(1, 1), (0, 2), (3, 3), (0, 4)]));
     let theirs = theirs(&root, false);
     let facts = &theirs["early"];
     assert_eq!(facts["stopped/logged 1/event"], true, "the agent stopped it, and nothing from outside");

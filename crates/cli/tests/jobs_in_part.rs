@@ -95,7 +95,7 @@ fn agents(names: &[&str]) -> Value {
 }
 
 /// Tasks a, b and c, twice each.
-fn of_agent(agent: &str) -> Vec<Trial<'_>> {
+fn agent_trials(agent: &str) -> Vec<Trial<'_>> {
     ["a", "b", "c"]
         .into_iter()
         .flat_map(|task| [1, 2].map(|repeat| Trial::new(agent, task, repeat)))
@@ -132,7 +132,7 @@ fn an_agent_plans_its_own_trials_and_not_those_of_the_whole_job() {
     for has_lock in [true, false] {
         let library = TestHome::new();
         let at = library.path("job-x");
-        let (first, second) = (of_agent("agent-a"), of_agent("agent-b"));
+        let (first, second) = (agent_trials("agent-a"), agent_trials("agent-b"));
         let all: Vec<Trial<'_>> = first.into_iter().chain(second).collect();
         job(&at, "the-job", &agents(&["agent-a", "agent-b"]), 2, 12, has_lock.then_some(&all[..]));
         for trial in &all[..6] {
@@ -153,7 +153,7 @@ fn what_is_missing_of_an_agent_is_named_by_the_trials_of_the_other() {
     let library = TestHome::new();
     let at = library.path("job-x");
     job(&at, "the-job", &agents(&["agent-a", "agent-b"]), 2, 12, None);
-    for trial in of_agent("agent-a") {
+    for trial in agent_trials("agent-a") {
         trial.write(&at, "the-job", 1.0, true);
     }
     for (task, repeat) in [("a", 1), ("a", 2), ("b", 1)] {
@@ -188,7 +188,7 @@ fn a_copy_with_a_verdict_and_no_result_does_not_stand_for_the_finished_trial() {
         for at in [&early, &late] {
             job(at, "the-job", &agents(&["agent-a"]), 2, 6, None);
         }
-        for (number, trial) in of_agent("agent-a").iter().enumerate() {
+        for (number, trial) in agent_trials("agent-a").iter().enumerate() {
             trial.write(&late, "the-job", 1.0, true);
             if number < 3 {
                 trial.write(&early, "the-job", 1.0, number < 2);
@@ -214,7 +214,7 @@ fn the_trials_of_a_job_count_in_the_run_that_has_more_of_them() {
         for at in [&part, &whole] {
             job(at, "the-job", &agents(&["agent-a"]), 2, 6, None);
         }
-        for (number, trial) in of_agent("agent-a").iter().enumerate() {
+        for (number, trial) in agent_trials("agent-a").iter().enumerate() {
             trial.write(&whole, "the-job", 1.0, true);
             if number < 3 {
                 trial.write(&part, "the-job", 1.0, true);
@@ -237,7 +237,7 @@ fn failures_leave_out_a_run_whose_trials_all_count_elsewhere() {
     for name in ["one", "two"] {
         let at = library.path(name).join("job-x");
         job(&at, "the-job", &agents(&["agent-a"]), 2, 6, None);
-        for trial in of_agent("agent-a") {
+        for trial in agent_trials("agent-a") {
             trial.write(&at, "the-job", 0.0, true);
         }
         library.ingest(&library.path(name));
@@ -262,7 +262,7 @@ fn a_job_and_its_copy_in_one_source_are_one_run() {
     for name in ["job-x", "job-x copy"] {
         let at = folder.join(name);
         job(&at, "the-job", &agents(&["agent-a"]), 2, 6, None);
-        for trial in of_agent("agent-a") {
+        for trial in agent_trials("agent-a") {
             trial.write(&at, "the-job", 1.0, true);
         }
     }
@@ -289,7 +289,7 @@ fn a_job_in_two_sources_is_whole_where_its_runs_are_taken_together() {
     for has_lock in [true, false] {
         let library = TestHome::new();
         let [one, other] = ["one", "other"].map(|name| library.path(name).join("job-x"));
-        let trials = of_agent("agent-a");
+        let trials = agent_trials("agent-a");
         for at in [&one, &other] {
             job(at, "the-job", &agents(&["agent-a"]), 2, 6, has_lock.then_some(&trials[..]));
         }
@@ -340,7 +340,7 @@ fn a_withdrawn_trial_of_two_parts_of_a_job_is_one() {
         (([0, 2], false), ([0, 1], true)),
     ] {
         let library = TestHome::new();
-        let trials = of_agent("agent-a");
+        let trials = agent_trials("agent-a");
         for (name, (own, is_withdrawn)) in [("one", one), ("other", other)] {
             let at = library.path(name).join("job-x");
             job(&at, "the-job", &agents(&["agent-a"]), 2, 6, None);
@@ -438,7 +438,7 @@ fn parts_of_a_job_are_no_different_scenarios_in_the_matrix() {
     for at in [&one, &other] {
         job(at, "the-job", &agents(&["agent-a"]), 2, 6, None);
     }
-    for trial in of_agent("agent-a") {
+    for trial in agent_trials("agent-a") {
         trial.write(if trial.task == "a" { &one } else { &other }, "the-job", 0.0, true);
     }
     library.ingest(&library.path("one"));
@@ -461,7 +461,7 @@ fn parts_of_a_job_are_no_different_scenarios_in_the_matrix() {
 #[test]
 fn the_score_of_a_group_is_over_the_trials_that_count() {
     let library = TestHome::new();
-    let trials = of_agent("agent-a");
+    let trials = agent_trials("agent-a");
     // Tasks a, b and c pass twice, once and never.
     let rewards = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0];
     for (source, numbers) in [("p", 0..3), ("q", 2..6)] {

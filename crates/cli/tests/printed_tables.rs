@@ -91,6 +91,23 @@ fn every_p_has_its_name_and_unpaired_numbers_say_so() {
     assert!(printed.contains("Differences and ratios are unpaired; on shared scenarios"), "{printed}");
 }
 
+/// A head stood over nothing where one run was named. Of a height, "invalid digit found in string" and "unexpected argument
+/// '-5'" were said.
+#[test]
+fn what_cannot_be_shown_says_what_holds() {
+    let home = with_staminabench();
+    let alone = home.stamina(&["table", "pairs", "staminabench.own"]);
+    let message = String::from_utf8_lossy(&alone.stderr);
+    assert_eq!(alone.status.code(), Some(1), "{message}");
+    assert!(message.contains("Pairs are of two runs or more, and there is 1"), "{message}");
+    for height in ["abc", "-5", "1.5"] {
+        let wrong = home.stamina(&["figure", "survival", "staminabench.own", "--height", height]);
+        let message = String::from_utf8_lossy(&wrong.stderr);
+        assert_eq!(wrong.status.code(), Some(2), "{height}: {message}");
+        assert!(message.contains("a height is a whole number of points"), "{height}: {message}");
+    }
+}
+
 /// "Unknown or none" stood beside every turn that passed.
 #[test]
 fn failing_tests_of_a_turn_that_passed_are_none() {

@@ -144,7 +144,7 @@ fn a_grading_of_a_grading_is_of_the_trial_that_was_played() {
 }
 
 /// The one run of jobs that lie beside each other, each task with its own, and its number of episodes and mean stamina.
-fn of_one_model(jobs: &[&Job<'_>]) -> (TestHome, Value) {
+fn run_from_jobs(jobs: &[&Job<'_>]) -> (TestHome, Value) {
     let library = TestHome::new();
     for job in jobs {
         job.write_by_task(&library.path("set"));
@@ -165,7 +165,7 @@ fn gradings_in_one_run_count_once_with_the_last_verdict() {
         (vec![&PLAYED, &REGRADED, &failed], 1.0),
         (vec![&PLAYED, &failed], 0.0),
     ] {
-        let (library, run) = of_one_model(&jobs);
+        let (library, run) = run_from_jobs(&jobs);
         assert_eq!((&run["stamina"]["n"], &run["stamina"]["mean"]), (&json!(2), &json!(mean)), "{run}");
         assert_eq!(run["coverage"], json!({ "planned": 2, "present": 2, "scored": 2 }), "{run}");
         let missing = library.json(&["rerun-list", run["id"].as_str().expect("its id"), "--missing"]);
@@ -173,7 +173,7 @@ fn gradings_in_one_run_count_once_with_the_last_verdict() {
     }
     // Where the trial that was played is not there, its gradings are the ones that were planned.
     let second = Job { original: Some("played"), ..again };
-    let (_, run) = of_one_model(&[&REGRADED, &second]);
+    let (_, run) = run_from_jobs(&[&REGRADED, &second]);
     assert_eq!((&run["stamina"]["n"], &run["stamina"]["mean"]), (&json!(2), &json!(0.0)), "{run}");
     assert_eq!(run["coverage"]["planned"], 2, "{run}");
 }
@@ -181,7 +181,7 @@ fn gradings_in_one_run_count_once_with_the_last_verdict() {
 #[test]
 fn a_grading_that_counts_in_its_run_is_a_copy_of_the_trial_in_another_source() {
     let again = Job { name: "again", original: Some("regraded"), reward: Some(0.0), hour: 12 };
-    let (library, _) = of_one_model(&[&PLAYED, &REGRADED, &again]);
+    let (library, _) = run_from_jobs(&[&PLAYED, &REGRADED, &again]);
     // The jobs of both tasks have one name here and one result each there: the trial is known by its id.
     let other = library.path("other");
     PLAYED.write_by_task(&other);

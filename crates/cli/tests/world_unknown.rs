@@ -244,7 +244,7 @@ fn stretches_whose_end_is_unknown_are_not_taken_for_never_repaired() {
     for same in ["stretches_repaired", "repaired_in_same_turn", "median_turns"] {
         assert!(!known["stretches_repaired"].is_null() && all[same] == known[same], "{same}: {all}, {known}");
     }
-    assert!(shown.contains("how the other 3 ended is unknown: passed tests are not described"), "{shown}");
+    assert!(shown.contains("How the other 3 ended is unknown: passed tests are not described"), "{shown}");
 }
 
 /// Where every test fails at every turn, each attempt names all its tests: such episodes are chosen by their outcome.

@@ -303,12 +303,25 @@ fn cut_readably(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String>
 fn cut_apart(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String> {
     let mut texts: Vec<String> =
         named.iter().zip(widths).map(|(named, width)| named.shown(*width, size)).collect();
+    let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
+    for (i, own_at) in shared_starts(&names).into_iter().enumerate().filter(|(_, own_at)| *own_at > 0) {
+        let (one, badge) = (&named[i], named[i].badge(widths[i], size));
+        // A cut in what it does not share may leave less of it than another cut does.
+        if texts[i].contains(&one.name[own_at..]) {
+            continue;
+        }
+        let text = cut_between_words(&one.name, own_at, widths[i] - text_width(badge, size), size);
+        let text = text.map(|text| format!("{text}{badge}")).filter(|text| one.is_readable_as(text));
+        if let Some(text) = text {
+            texts[i] = text;
+        }
+    }
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (i, text) in texts.iter().enumerate() {
         groups.entry(text.clone()).or_default().push(i);
     }
     for places in groups.into_values().filter(|places| places.len() > 1) {
-        let names: Vec<&str> = places.iter().map(|i| named[*i].name.as_str()).collect();
+        let names: Vec<&str> = places.iter().map(|i| names[*i]).collect();
         if names.iter().all(|name| *name == names[0]) {
             continue;
         }
@@ -327,6 +340,46 @@ fn cut_apart(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String> {
         }
     }
     texts
+}
+
+/// How many bytes at its start each name shares with another one, up to the end of a word. What is left is a name.
+fn shared_starts(names: &[&str]) -> Vec<usize> {
+    let mut sorted = names.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let shared_start = |name: &str| {
+        // Each place of a cut is measured, so a name without a bound would take the square of its length.
+        if name.len() > 4 * MOST_CHARACTERS {
+            return 0;
+        }
+        let Ok(place) = sorted.binary_search(&name) else { return 0 };
+        // No other name shares more than the next one in the order does.
+        let neighbors = [place.checked_sub(1), Some(place + 1)].into_iter().flatten();
+        let common = |other: &&str| name.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+        let shared = neighbors.filter_map(|at| sorted.get(at)).map(common).max().unwrap_or(0);
+        name.char_indices()
+            .map(|(offset, c)| (offset + c.len_utf8(), c))
+            .take_while(|(end, _)| *end <= shared)
+            .filter(|(end, c)| ends_word(*c) && is_name(&name[*end..]))
+            .last()
+            .map_or(0, |(end, _)| end)
+    };
+    names.iter().map(|name| shared_start(name)).collect()
+}
+
+/// Whether a word of a name ends before this character.
+fn ends_word(c: char) -> bool {
+    BREAKS.contains(&c) || matches!(c, '(' | '.')
+}
+
+/// A name whose own part, from this byte, is whole, and of whose start as many words stand as fit; `None` = the own part does
+/// not fit.
+fn cut_between_words(name: &str, own_at: usize, width: f64, size: f64) -> Option<String> {
+    let (start, own) = name.split_at_checked(own_at)?;
+    let ends = start.char_indices().rev().filter(|(_, c)| ends_word(*c)).map(|(at, c)| at + c.len_utf8());
+    ends.chain([0])
+        .map(|end| format!("{}{ELLIPSIS}{own}", start[..end].trim_end()))
+        .find(|text| text_width(text, size) <= width + 0.01)
 }
 
 /// A name, split into common parts and its own part.

@@ -346,7 +346,7 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
                 canvas.text(&fit(&written, x + column - end, size), (end, base), Anchor::Start, size, color);
                 let lines = vec![
                     format!("{}: {}", full_name(&group.label), class_name(class)),
-                    format!("{} of {} {} ({text})", count(n as u32), count(all as u32), clean(&data.unit)),
+                    format!("{} ({text})", in_words(n, all, &data.unit)),
                 ];
                 let area = Area { left: x, top, right: x + column, bottom: top + row };
                 marks.push(Mark::new(format!("share-{g}-{i}"), Some(g), area, lines));
@@ -370,6 +370,13 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
 pub(crate) fn share(group: &FailureGroup, class: usize) -> f64 {
     let all = whole(group);
     if all == 0 { 0.0 } else { (counted_of(group, class) as f64 / all as f64).min(1.0) }
+}
+
+/// `3 of 10 failed attempts`. A unit is a plural, which loses its `s` where it is of one.
+fn in_words(n: u64, all: u64, unit: &str) -> String {
+    let unit = clean(unit);
+    let unit = if all == 1 { unit.strip_suffix('s').unwrap_or(&unit) } else { &unit };
+    format!("{} of {} {unit}", count(n as u32), count(all as u32))
 }
 
 fn drawing_names(data: &FailureShares) -> DrawingNames<'static> {
@@ -399,4 +406,16 @@ fn summary(data: &FailureShares) -> String {
         sentences.push(format!("{} ({}): {shares}.", full_name(&group.label), group_note(group)));
     }
     sentences.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "1 of 1 failed attempts" stood at a bar that is pointed at.
+    #[test]
+    fn one_failed_attempt_is_in_the_singular() {
+        assert_eq!(in_words(1, 1, "failed attempts"), "1 of 1 failed attempt");
+        assert_eq!(in_words(1, 1_200, "failed attempts"), "1 of 1,200 failed attempts");
+    }
 }

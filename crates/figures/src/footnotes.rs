@@ -22,7 +22,7 @@ pub(crate) fn wrap(text: &str, width: f64, size: f64) -> Vec<String> {
     wrap_up_to(MOST_LINES, text, width, size)
 }
 
-/// The same for a text with numbers that stand nowhere else: it is whole, in as many lines as it needs.
+/// The same for a text with numbers or names that stand nowhere else: it is whole, in as many lines as it needs.
 pub(crate) fn wrap_whole(text: &str, width: f64, size: f64) -> Vec<String> {
     wrap_up_to(usize::MAX, text, width, size)
 }

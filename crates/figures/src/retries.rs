@@ -56,7 +56,7 @@ pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
     if has_panels(data) {
         return panels::draw(data, &sheet, &drawing_names, &budgets(data), &name);
     }
-    let plan = plan(data, &sheet);
+    let plan = plan(data, &sheet, &name);
     let y = plan.y.clone();
     let mut marks = Vec::new();
     let mut drawing = sheet.draw(plan.height, &drawing_names, |canvas| {
@@ -176,7 +176,7 @@ fn budgets(data: &Retries) -> Vec<u32> {
     retries
 }
 
-fn plan(data: &Retries, sheet: &Sheet) -> RetriesPlan {
+fn plan(data: &Retries, sheet: &Sheet, axis_name: &str) -> RetriesPlan {
     let sizes = &sheet.sizes;
     let size = sizes.tick_font;
     let retries = budgets(data);
@@ -190,13 +190,15 @@ fn plan(data: &Retries, sheet: &Sheet) -> RetriesPlan {
         && are_whole(&labels, room - 0.5 * size, sizes.name_font);
     let beside = (few && 0.85 * sheet.width - room >= 0.5 * sheet.width).then_some(room);
     let right = sheet.width - PAD - beside.unwrap_or(0.6 * size);
-    let notes = footnotes::wrap(&published_notes(data), sheet.width - 2.0 * PAD, size);
+    // A letter at a mark leads to a name nowhere else.
+    let notes = footnotes::wrap_whole(&published_notes(data), sheet.width - 2.0 * PAD, size);
     let legend_height =
         if beside.is_some() { 0.0 } else { legend::height(sheet, data.series.iter().map(|s| &s.label)) };
     let tables = legend_height + footnotes::height(notes.len(), size);
     let top = 0.8 * size;
     let below = sheet.below(true);
-    let bottom = top + sheet.plot_height(top + below, tables, 7.0 * size);
+    let least = sheet.height_for_name(axis_name, top).max(7.0 * size);
+    let bottom = top + sheet.plot_height(top + below, tables, least);
     let values =
         data.series.iter().flat_map(|s| &s.points).flat_map(|p| [p.mean, p.ci_low, p.ci_high]).flatten();
     let values = values.chain(data.published.iter().map(|p| p.mean)).chain([0.0]);

@@ -125,7 +125,8 @@ fn plan(data: &Scatter<'_>, sheet: &Sheet, listed: Vec<usize>) -> ScatterPlan {
     let tables = legend_height + footnotes::height(notes.len(), size);
     let top = 0.8 * size;
     let below = sheet.below(true);
-    let bottom = top + sheet.plot_height(top + below, tables, 8.0 * size);
+    let named = data.y_names.first().map_or(0.0, |name| sheet.height_for_name(name, top));
+    let bottom = top + sheet.plot_height(top + below, tables, named.max(8.0 * size));
     let with_ends = |value: f64, ends: Option<(f64, f64)>| {
         [Some(value), ends.map(|ends| ends.0), ends.map(|ends| ends.1)].into_iter().flatten()
     };

@@ -73,6 +73,15 @@ impl Sheet {
         (whole - rest - tables).max(least)
     }
 
+    /// The least height of a plot from `top` beside whose axis this name fits. It is 0 where no plot grows for a name: on a
+    /// screen, at a requested height, and for a name that is longer than a figure is usually high.
+    pub(crate) fn height_for_name(&self, name: &str, top: f64) -> f64 {
+        let width = text_width(name, self.sizes.name_font);
+        let may_grow = self.print && self.height.is_none() && width <= self.usual_height();
+        // The room for the name is a difference of this sum, which may have a rounding error.
+        if may_grow { width + PAD - top + 0.01 } else { 0.0 }
+    }
+
     /// Left edge of a column of names. On paper, letters at the margin would touch the edge of the picture; a panel of a page has
     /// space around it.
     pub(crate) const fn names_left(&self) -> f64 {

@@ -146,6 +146,16 @@ fn a_caption_says_points_of_runs_without_a_line() {
     assert!(!text.contains("The lines of"), "{text}");
 }
 
+/// Survival panels said so, those of retries did not.
+#[test]
+fn a_caption_of_panels_of_retries_says_what_is_gray() {
+    let sentence = "Each panel has the line of one run; those of the others are gray.";
+    let text = caption(&on_paper(Figure::Retries(retries(9))));
+    assert!(text.contains(sentence), "{text}");
+    let text = caption(&on_paper(Figure::Retries(retries(6))));
+    assert!(!text.contains("panel"), "{text}");
+}
+
 /// Each run is visible in its panel.
 #[test]
 fn a_caption_of_panels_says_nothing_of_coinciding_lines() {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 
-use super::beneath::FolderHandle;
+use super::confined_path::FolderHandle;
 use super::error::not_a_file_error;
 use super::path::{MAX_DEPTH, depth, join};
 use super::tree_warnings::TreeWarnings;

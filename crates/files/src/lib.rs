@@ -4,7 +4,7 @@
 //! zip has no business to hold are not entries: they are left out and said in [`Tree::warnings`], each once. A tree is
 //! shared by threads (`&Tree`); reading holds no lock.
 
-pub mod beneath;
+pub mod confined_path;
 pub mod deadline;
 mod error;
 mod folder;

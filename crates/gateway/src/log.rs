@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
-use files::beneath;
+use files::confined_path;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
@@ -49,7 +49,7 @@ impl RequestLog {
             reason: error.to_string(),
         };
         let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE;
-        let mut file = beneath::open_file(path, flags).map_err(failed)?;
+        let mut file = confined_path::open_file(path, flags).map_err(failed)?;
         // A kill may have left a part of a line, which must not absorb the next one.
         if file.seek(SeekFrom::End(0)).map_err(failed)? > 0 {
             let mut last = [0];
@@ -146,7 +146,7 @@ pub struct LogTotals {
 /// unmetered. Seconds are left out: they belong to attempts, not to requests. A log that does not exist is empty. Invalid
 /// lines are skipped; a file with more than [`MOST_BROKEN`] bytes of them is an error. Blocks.
 pub fn read_totals(path: &Path) -> std::io::Result<LogTotals> {
-    let file = match beneath::open_file(path, OFlags::RDONLY) {
+    let file = match confined_path::open_file(path, OFlags::RDONLY) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(LogTotals::default()),
         Err(error) => return Err(error),

@@ -69,7 +69,7 @@ impl PriceTable {
         let place = file.display().to_string();
         let wrong =
             |reason: String| GatewayError::Settings { setting: format!("price table {place}"), reason };
-        match files::beneath::read_named_file(file, FILE_CAP) {
+        match files::confined_path::read_named_file(file, FILE_CAP) {
             Ok(bytes) => {
                 let text =
                     String::from_utf8(bytes).map_err(|_| wrong("the file is not UTF-8 text".to_owned()))?;

@@ -9,5 +9,5 @@ use tokio::net::UnixListener;
 /// where this program is root. No part of its path may be a link: it lies below a results folder.
 pub(crate) fn bind(socket: &Path) -> io::Result<UnixListener> {
     let socket = std::path::absolute(socket)?;
-    UnixListener::from_std(files::beneath::listen(&socket, 0o666)?)
+    UnixListener::from_std(files::confined_path::listen(&socket, 0o666)?)
 }

@@ -58,7 +58,7 @@ impl Speeds {
 
     /// Median and 10th percentile.
     pub fn tokens_per_second(&self) -> TokensPerSecond {
-        TokensPerSecond { prompt: of_requests(&self.prompt), answer: of_requests(&self.answer) }
+        TokensPerSecond { prompt: speed_summary(&self.prompt), answer: speed_summary(&self.answer) }
     }
 }
 
@@ -83,7 +83,7 @@ fn speed(tokens: u64, least: u64, seconds: f64) -> Option<f64> {
     is_measured.then(|| tokens as f64 / seconds)
 }
 
-fn of_requests(speeds: &[f64]) -> Option<Speed> {
+fn speed_summary(speeds: &[f64]) -> Option<Speed> {
     let mut sorted = speeds.to_vec();
     sorted.sort_by(f64::total_cmp);
     Some(Speed { median: quantile(&sorted, 0.5)?, p10: quantile(&sorted, 0.1)? })

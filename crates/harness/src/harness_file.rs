@@ -53,10 +53,10 @@ impl HarnessFile {
 }
 
 /// Loads a harness from a TOML file (`docs/harnesses.md`) at an absolute path without links. Resolve a path from a user
-/// first ([`files::beneath::resolved`]). Errors name the file, and the key or line.
+/// first ([`files::confined_path::resolved`]). Errors name the file, and the key or line.
 pub fn load(path: &Path) -> Result<HarnessFile, HarnessError> {
     let wrong = |reason: String| HarnessError::File { path: path.display().to_string(), reason };
-    let bytes = files::beneath::read_file(path, FILE_CAP).map_err(|error| wrong(error.to_string()))?;
+    let bytes = files::confined_path::read_file(path, FILE_CAP).map_err(|error| wrong(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8 text".to_owned()))?;
     parse(&text).map_err(wrong)
 }

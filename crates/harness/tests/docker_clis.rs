@@ -36,10 +36,10 @@ type Turns = Arc<Vec<(Arc<Schema>, Vec<Change>)>>;
 
 fn turns(count: usize) -> Turns {
     let seed = Seed { base: 3, scenario: 0 };
-    let mut turns = vec![(Arc::new(ProgrammaticSampler.first(seed).unwrap().made), Vec::new())];
+    let mut turns = vec![(Arc::new(ProgrammaticSampler.first_schema(seed).unwrap().made), Vec::new())];
     while turns.len() < count {
         let before = Arc::clone(&turns[turns.len() - 1].0);
-        let changes = ProgrammaticSampler.turn(seed, &before, 3).unwrap().made.changes;
+        let changes = ProgrammaticSampler.next_turn(seed, &before, 3).unwrap().made.changes;
         let schema =
             changes.iter().fold(next_turn(&before), |schema, change| apply(&schema, change).unwrap());
         turns.push((Arc::new(schema), changes));

@@ -93,7 +93,7 @@ pub struct NotRecognized {
     pub folders: u64,
     /// How many levels deep; the root alone is 1.
     pub depth: u32,
-    /// Whether there was more than is looked at.
+    /// Whether there was more than is searched.
     pub cut_short: bool,
     /// One for each format.
     pub formats: Vec<Lookup>,
@@ -174,7 +174,7 @@ pub(crate) fn search(
                 break;
             }
             search.seen.folders += 1;
-            let (subfolders, files) = search.look(&folder);
+            let (subfolders, files) = search.search_folder(&folder);
             if extent == Extent::FirstPlace && !search.found.places.is_empty() {
                 return Ok(search.found);
             }
@@ -203,9 +203,9 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Asks all formats about a folder. Gives the folders to look into next, and the number of its files.
-    fn look(&mut self, folder: &str) -> (Vec<String>, u64) {
-        // Every format looks at the names in the folder.
+    /// Asks all formats about a folder. Returns the folders to search next, and the number of its files.
+    fn search_folder(&mut self, folder: &str) -> (Vec<String>, u64) {
+        // Every format reads the names in the folder.
         let tree = self.tree.with_listing(folder);
         let recognized = self.find_format(&tree, folder);
         let search_below = recognized.is_none_or(Format::search_below);

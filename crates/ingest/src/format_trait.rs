@@ -40,7 +40,7 @@ impl Report {
         }
     }
 
-    /// Adds what the survey of a place said. What is not listed of it is counted with the place.
+    /// Adds what the survey of a place reported. What is not listed of it is counted with the place.
     pub fn add_survey(&mut self, survey: Self, place: &str) {
         self.files_read += survey.files_read;
         let mut excess_counts = WarningCounts::default();
@@ -107,7 +107,7 @@ pub enum Sniff {
     },
 }
 
-/// What a place holds, told from names, sizes and small files only.
+/// What a place holds, known from names, sizes and small files only.
 #[derive(Debug, Default)]
 pub struct Survey {
     /// The runs. Their keys are unique in the place.
@@ -126,7 +126,7 @@ pub struct Part {
     pub stamp: u64,
 }
 
-/// Most episodes of a run that are said to have been planned.
+/// Most episodes of a run that count as planned.
 pub(crate) const MOST_PLANNED: u64 = 100_000;
 
 /// A scenario that was to be played in a run.
@@ -165,7 +165,7 @@ pub struct Reading {
 
 /// Reads the parts of one place.
 pub trait PartReader: Send + Sync {
-    /// Reads one part. What is wrong with what the parts share was said by the survey.
+    /// Reads one part. The survey has reported what is wrong with files that parts share.
     fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading>;
 }
 
@@ -187,7 +187,7 @@ pub trait Format: Send + Sync {
         false
     }
     /// Whether the folders in `folder` (relative to the tree) are each written once, together with other files of the
-    /// same part, so that watching for changes need not go into them. Told from the path alone. For what there is very
+    /// same part, so that watching for changes need not go into them. Known from the path alone. For what there is very
     /// much of: snapshots of code (default: no).
     fn written_once(&self, _folder: &str) -> bool {
         false

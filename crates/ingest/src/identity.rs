@@ -1,4 +1,4 @@
-//! What tells an episode from all others and is the same for its copies, wherever they lie.
+//! What identifies an episode among all others and is the same for its copies, wherever they lie.
 //!
 //! A source that gives its episodes ids has the last word ([`from_id`]). Where there is none it is made of the contents
 //! ([`from_contents`]): what was tried, what came of it, what it used and when. Only episodes that were measured closely have such
@@ -68,7 +68,7 @@ pub fn from_scenario_and_contents(scenario: &str, episode: &Episode) -> Option<S
 }
 
 /// The same for an episode that was measured less closely: one of a run of another name may come out alike, and is another one.
-/// `None` where [`from_contents`] tells it, or no duration has a fraction of a second.
+/// `None` where [`from_contents`] identifies it, or no duration has a fraction of a second.
 pub fn from_run_and_contents(run: &str, episode: &Episode) -> Option<String> {
     let is_of_run = !is_close(episode) && !parts_of_seconds(episode).is_empty();
     // Repeats may come out alike.
@@ -100,7 +100,7 @@ pub fn from_beginning(scenario: &str, episode: &Episode) -> Option<String> {
 }
 
 /// Leaves out of what is read together all that has the identity of another one, with a warning. `identity` gives the run,
-/// too: copies in two runs stay (the store tells which of them counts). The first counts, unless it `is_snapshot` (was copied
+/// too: copies in two runs stay (the store decides which of them counts). The first counts, unless it `is_snapshot` (was copied
 /// before it had a result that can be read) and another one is none.
 pub(crate) fn remove_copies<T>(
     items: &mut Vec<T>,
@@ -146,15 +146,15 @@ pub(crate) fn remove_copies<T>(
     });
 }
 
-/// What is said of a copy of another one, which counts.
+/// The warning about a copy of another one, which counts.
 pub(crate) fn copied(path: String, other: &str) -> Warning {
     let message = format!("It is the same trial as {other}, which counts. This one is left out.");
     Warning::skipped(path, "part.duplicate", message)
 }
 
-/// From here on a count of tokens tells episodes apart that began in the same second.
+/// From here on a count of tokens distinguishes episodes that began in the same second.
 const MANY_TOKENS: u64 = 1_000;
-/// So many different durations tell episodes apart, even if each is rounded to a tenth of a second.
+/// So many different durations distinguish episodes, even if each is rounded to a tenth of a second.
 const MANY_DURATIONS: usize = 3;
 
 fn timings(episode: &Episode) -> impl Iterator<Item = &Timing> {

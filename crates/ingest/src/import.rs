@@ -37,7 +37,7 @@ const WAITING: usize = 0;
 /// Most warnings of the parts of a source that are listed. Whoever lists them has all in memory.
 const MOST_WARNINGS: u32 = 100_000;
 
-/// The code of what is said of cached tokens that were added to the input.
+/// The code of the warning about cached tokens that were added to the input.
 const CACHE_ADDED: &str = "tokens.cache_added";
 
 /// Why an import did not finish.
@@ -401,7 +401,7 @@ fn read_jobs(
         report.warn_all(warnings);
         report.count(further);
         let mut uncounted: Option<(String, u32)> = None;
-        let mut is_said = report.warnings.iter().any(|warning| warning.code == CACHE_ADDED);
+        let mut is_reported = report.warnings.iter().any(|warning| warning.code == CACHE_ADDED);
         let episodes = readings.into_iter().map(|reading| {
             let mut episode = reading.episode;
             // Every planned turn is a row of a page and a cell of a score, whether it was played or not.
@@ -412,8 +412,8 @@ fn read_jobs(
                 attempt.tokens = attempt.tokens.without_part_of_unknown();
             }
             episode.tokens = episode.tokens.map(Tokens::without_part_of_unknown);
-            if !is_said {
-                is_said = warn_added_tokens(job.place, &episode, &mut report);
+            if !is_reported {
+                is_reported = warn_added_tokens(job.place, &episode, &mut report);
             }
             if episode.identity.is_none() {
                 episode.identity = identity::from_contents(&episode)

@@ -6,7 +6,7 @@
 //! [`model::Warning`] in a [`format_trait::Report`]; no damaged file sinks a folder.
 //!
 //! [`discover`](discover::discover) finds the places ([`unread`] names what other programs wrote where there are none), [`import`](import::import) brings them into the store and is
-//! called again whenever [`watch`](watch::watch) tells of a change; [`view`] reads what is only looked at.
+//! called again whenever [`watch`](watch::watch) notices a change; [`view`] reads what is only shown.
 
 mod attribution;
 pub mod decisions;

@@ -1,4 +1,4 @@
-//! Folders of which no reader looks at what is in them.
+//! Folders whose contents no reader needs.
 
 /// Folders that never hold results and often hold very many files.
 pub(crate) fn is_noise(name: &str) -> bool {

@@ -1,7 +1,7 @@
 //! What other programs write and Stamina Lab does not read, so that it can be named, and what to open instead.
 //!
 //! Looked for where no format recognized anything, and beside the places that formats recognized. Each kind is recognized by its structure, from a table ([`table`]):
-//! names in a folder, the form of a JSON document, the first bytes of a file. How much is looked at is bounded, whatever
+//! names in a folder, the form of a JSON document, the first bytes of a file. How much is read is bounded, whatever
 //! the folder holds.
 
 use std::borrow::Cow;
@@ -48,7 +48,7 @@ pub struct UnreadResults {
     pub not_read: String,
     /// The first file or folder, relative to the tree.
     pub path: String,
-    /// How many files or folders were recognized among those that were looked at.
+    /// How many files or folders were recognized among those that were read.
     pub count: usize,
     /// What to open instead.
     pub instead: Cow<'static, str>,
@@ -171,7 +171,7 @@ impl ResultSearch<'_> {
         self.found.into_iter().map(|(index, seen)| table::KINDS[index].unread_results(seen)).collect()
     }
 
-    /// Looks at a folder and its files. Gives the folders below that are to be looked into.
+    /// Reads a folder and its files. Returns the folders below that are to be read.
     fn folder(&mut self, folder_path: &str) -> Vec<String> {
         let entries = self.tree.list(folder_path);
         let folder_kind = position(|sign| sign.is_of_folder(&entries));

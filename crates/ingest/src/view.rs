@@ -1,4 +1,4 @@
-//! What is only looked at: pieces of logs, transcripts, snapshots of code and what changed between two of them.
+//! What is only shown: pieces of logs, transcripts, snapshots of code and what changed between two of them.
 //!
 //! Nothing of this is kept. Everything is capped, because an agent may have left gigabytes, and every text that comes
 //! out is valid Unicode without control characters that could move a cursor or turn the reading order around.

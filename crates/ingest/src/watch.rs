@@ -1,11 +1,11 @@
 //! Noticing that a source changed.
 //!
-//! A watch notifies without saying what changed: [`import`](crate::import::import) looks again and finds that out.
+//! A watch notifies that something changed, not what: [`import`](crate::import::import) finds that out.
 //! So nothing is queued here, however much happens: a flag is set, and the notification follows after a short silence.
 //! (`notify-debouncer-full` keeps every event of every path until then, also those that our own reading causes.)
 //!
-//! There are two ways to notice. The system tells of changes ([`Mode::Notified`]); or the source is looked at again every
-//! second or so ([`Mode::Rescanned`]): zips, folders of other machines, whose changes the system does not hear of, and
+//! There are two ways to notice. The system reports changes ([`Mode::Notified`]); or the source is scanned again every
+//! second or so ([`Mode::Rescanned`]): zips, folders of other machines, whose changes the system does not notice, and
 //! folders with more subfolders than the system is willing to watch.
 
 mod folders;
@@ -27,36 +27,36 @@ struct Pace {
     /// A notification follows when nothing happened for so long …
     silence: Duration,
     /// … or, if it never gets silent, so long after the first change.
-    at_latest: Duration,
-    /// How often a folder is looked at: again as a whole, or only whether it is still the same one.
-    look: Duration,
-    /// How often a zip is looked at. Shorter, because it must look the same twice: it may be in the middle of being
+    longest_delay: Duration,
+    /// How often a folder is scanned: as a whole, or only whether it is still the same one.
+    interval: Duration,
+    /// How often a zip is scanned. Shorter, because it must be the same twice: it may be in the middle of being
     /// written.
-    look_at_zip: Duration,
+    zip_interval: Duration,
 }
 
 const PACE: Pace = Pace {
     silence: Duration::from_millis(250),
-    at_latest: Duration::from_secs(1),
-    look: Duration::from_secs(1),
-    look_at_zip: Duration::from_millis(500),
+    longest_delay: Duration::from_secs(1),
+    interval: Duration::from_secs(1),
+    zip_interval: Duration::from_millis(500),
 };
 /// How long [`watch`] waits until everything is watched.
 const PATIENCE: Duration = Duration::from_millis(250);
 /// Most new folders that are kept by name until they are watched.
 const MOST_NEW_PATHS: usize = 10_000;
-/// Looking again may take this share of the time at most (one part in so many).
+/// Scanning again may take this share of the time at most (one part in so many).
 const SHARE: u32 = 4;
-/// How long after an overflow of the system's queue the next one counts; doubled up to the second. Our own looking again
-/// can cause overflows, and must not make us look for ever.
+/// How long after an overflow of the system's queue the next one counts; doubled up to the second. A scan can cause
+/// overflows itself, and must not lead to scans for ever.
 const OVERFLOW_PAUSE: (Duration, Duration) = (Duration::from_secs(4), Duration::from_secs(64));
 
 /// How changes are noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// The system tells of them.
+    /// The system reports them.
     Notified,
-    /// The source is looked at again every second or so.
+    /// The source is scanned again every second or so.
     Rescanned,
 }
 
@@ -66,7 +66,7 @@ pub enum Hint {
     /// As suits the folder.
     #[default]
     Auto,
-    /// By looking again.
+    /// By scanning again.
     Rescan,
 }
 
@@ -109,8 +109,8 @@ impl SharedState {
         model::lock(&self.state)
     }
 
-    fn set_mode(&self, look: &WatchThread) {
-        self.notified.store(look.notifier.is_some(), Ordering::Relaxed);
+    fn set_mode(&self, watcher: &WatchThread) {
+        self.notified.store(watcher.notifier.is_some(), Ordering::Relaxed);
     }
 
     fn changed(&self) {
@@ -132,7 +132,7 @@ impl SharedState {
 impl State {
     /// When the next notification is due.
     fn next_notification(&self, pace: Pace) -> Option<Instant> {
-        let pending = self.pending.map(|(first, last)| (last + pace.silence).min(first + pace.at_latest));
+        let pending = self.pending.map(|(first, last)| (last + pace.silence).min(first + pace.longest_delay));
         [pending, self.overflow].into_iter().flatten().min()
     }
 
@@ -182,8 +182,8 @@ fn watch_at(
     let thread = std::thread::Builder::new().name("watch".to_owned());
     let supervised = Arc::clone(&shared);
     thread.spawn(move || {
-        let look = WatchThread::new(&path, hint, &supervised);
-        supervised.set_mode(&look);
+        let watcher = WatchThread::new(&path, hint, &supervised);
+        supervised.set_mode(&watcher);
         let mut state = supervised.state();
         state.ready = true;
         if state.is_late {
@@ -192,7 +192,7 @@ fn watch_at(
         }
         supervised.wake.notify_all();
         drop(state);
-        supervise(&path, look, pace, &supervised, &on_change);
+        supervise(&path, watcher, pace, &supervised, &on_change);
     })?;
     let state = shared.state();
     let mut state = shared
@@ -222,14 +222,14 @@ impl Drop for Watch {
 
 /// What the watching thread knows.
 struct WatchThread {
-    /// `None` when changes are noticed by looking again.
+    /// `None` when changes are noticed by rescanning.
     notifier: Option<Folders>,
     hint: Hint,
-    /// What the last look saw; `None` = nothing there.
+    /// What the last scan found; `None` = nothing there.
     seen: Option<u64>,
-    /// How long it took.
-    took: Duration,
-    /// A zip that looked different at the last look, and is waited for.
+    /// How long that scan took.
+    scan_duration: Duration,
+    /// Whether a zip had changed at the last scan, and must stay the same until the next.
     unsettled: bool,
 }
 
@@ -243,7 +243,7 @@ impl WatchThread {
                         notifier: Some(notifier),
                         hint,
                         seen,
-                        took: Duration::ZERO,
+                        scan_duration: Duration::ZERO,
                         unsettled: false,
                     };
                 }
@@ -252,27 +252,27 @@ impl WatchThread {
         }
         let start = Instant::now();
         let seen = contents_stamp(path, shared);
-        Self { notifier: None, hint, seen, took: start.elapsed(), unsettled: false }
+        Self { notifier: None, hint, seen, scan_duration: start.elapsed(), unsettled: false }
     }
 
-    /// When to look again.
+    /// How long until the next scan.
     fn next(&self, path: &Path, pace: Pace) -> Duration {
         match self.notifier {
-            Some(_) => pace.look,
-            None if path.is_dir() => pace.look.max(self.took * SHARE),
-            None => pace.look_at_zip,
+            Some(_) => pace.interval,
+            None if path.is_dir() => pace.interval.max(self.scan_duration * SHARE),
+            None => pace.zip_interval,
         }
     }
 }
 
 fn supervise(
     path: &Path,
-    mut look: WatchThread,
+    mut watcher: WatchThread,
     pace: Pace,
     shared: &Arc<SharedState>,
     on_change: &dyn Fn(),
 ) {
-    let mut look_at = Instant::now() + look.next(path, pace);
+    let mut next_scan = Instant::now() + watcher.next(path, pace);
     loop {
         let mut state = shared.state();
         let mut lost = false;
@@ -289,10 +289,10 @@ fn supervise(
                 lost = state.note_notification(now);
                 break true;
             }
-            if look_at <= now || state.exhausted {
+            if next_scan <= now || state.exhausted {
                 break false;
             }
-            let wake_time = next_notification.map_or(look_at, |time| time.min(look_at));
+            let wake_time = next_notification.map_or(next_scan, |time| time.min(next_scan));
             state =
                 shared.wake.wait_timeout(state, wake_time - now).unwrap_or_else(PoisonError::into_inner).0;
         };
@@ -304,7 +304,7 @@ fn supervise(
             // Folders may have come unheard.
             new_paths.push(path.to_path_buf());
         }
-        if let Some(folders) = look.notifier.as_mut().filter(|_| !new_paths.is_empty()) {
+        if let Some(folders) = watcher.notifier.as_mut().filter(|_| !new_paths.is_empty()) {
             exhausted |= folders.add(&new_paths).is_err();
             // Something may have come into them before they were watched.
             shared.changed();
@@ -316,35 +316,35 @@ fn supervise(
             }
         }
         if exhausted {
-            look = WatchThread::new(path, Hint::Rescan, shared);
-            // What the system did not tell of since its limit was reached.
+            watcher = WatchThread::new(path, Hint::Rescan, shared);
+            // What the system has not reported since its limit was reached.
             shared.changed();
-        } else if look_again(path, &mut look, shared) {
+        } else if rescan(path, &mut watcher, shared) {
             shared.changed();
         }
-        shared.set_mode(&look);
-        look_at = Instant::now() + look.next(path, pace);
+        shared.set_mode(&watcher);
+        next_scan = Instant::now() + watcher.next(path, pace);
     }
 }
 
-/// Whether the source is another than at the last look.
-fn look_again(path: &Path, look: &mut WatchThread, shared: &Arc<SharedState>) -> bool {
+/// Whether the source is another than at the last scan.
+fn rescan(path: &Path, watcher: &mut WatchThread, shared: &Arc<SharedState>) -> bool {
     let start = Instant::now();
-    let seen = if look.notifier.is_some() { identity(path) } else { contents_stamp(path, shared) };
-    look.took = start.elapsed();
-    if look.seen.is_none() && seen.is_some() || look.notifier.is_some() && seen != look.seen {
+    let seen = if watcher.notifier.is_some() { identity(path) } else { contents_stamp(path, shared) };
+    watcher.scan_duration = start.elapsed();
+    if watcher.seen.is_none() && seen.is_some() || watcher.notifier.is_some() && seen != watcher.seen {
         // It came, went, or another one is in its place, which the old watches do not see.
-        *look = WatchThread::new(path, look.hint, shared);
+        *watcher = WatchThread::new(path, watcher.hint, shared);
         return true;
     }
-    let differs = seen != look.seen;
-    look.seen = seen;
-    if look.notifier.is_some() || seen.is_none() || path.is_dir() {
+    let differs = seen != watcher.seen;
+    watcher.seen = seen;
+    if watcher.notifier.is_some() || seen.is_none() || path.is_dir() {
         return differs;
     }
-    // A zip counts as changed when it looks the same again after it looked different.
-    let is_settled = look.unsettled && !differs;
-    look.unsettled = differs;
+    // A zip counts as changed when it stays the same for a scan after it changed.
+    let is_settled = watcher.unsettled && !differs;
+    watcher.unsettled = differs;
     is_settled
 }
 
@@ -379,7 +379,7 @@ fn is_change(kind: EventKind) -> bool {
     }
 }
 
-/// Tells one folder or file at a path from another.
+/// What identifies the folder or file at a path.
 fn identity(path: &Path) -> Option<u64> {
     let meta = path.metadata().ok()?;
     Some(Stamp::new().number(meta.dev()).number(meta.ino()).finish())

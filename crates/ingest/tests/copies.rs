@@ -199,7 +199,7 @@ fn a_scenario_of_another_name_is_the_one_that_its_trajectory_names() {
     assert_eq!(store.copies_among(&all).unwrap().len(), 2);
 }
 
-/// Trials that no id tells apart are told by their name in their job, and by their contents.
+/// Trials without an id are recognized by their name in their job, and by their contents.
 #[test]
 fn a_copied_trial_without_an_id_counts_once_in_its_run() {
     let whole = |text: String| text.replace("\"id\": \"id-y\",", "");
@@ -229,9 +229,9 @@ fn a_copied_trial_without_an_id_counts_once_in_its_run() {
     }
 }
 
-/// Where even their names are others, what was measured closely tells them.
+/// Where even their names differ, what was measured closely identifies them.
 #[test]
-fn trials_without_ids_and_of_other_names_are_told_by_their_contents() {
+fn trials_without_ids_and_of_other_names_are_recognized_by_their_contents() {
     let folder = tempfile::tempdir().unwrap();
     let job = folder.path().join("job-a");
     copy(&fixtures().join("world/same-trial/job-a"), &job);
@@ -260,7 +260,7 @@ fn trials_without_ids_and_of_other_names_are_told_by_their_contents() {
 
 /// Repeats of a task are no copies of each other.
 #[test]
-fn trials_of_one_task_are_told_apart() {
+fn trials_of_one_task_are_distinguished() {
     let folder = tempfile::tempdir().unwrap();
     let job = folder.path().join("job-a");
     copy(&fixtures().join("world/same-trial/job-a"), &job);

@@ -150,7 +150,7 @@ fn more_rounds_passed_than_there_are_are_unknown() {
 }
 
 #[test]
-fn damaged_files_are_said_and_the_rest_is_read() {
+fn damaged_files_are_reported_and_the_rest_is_read() {
     let dir = tempfile::tempdir().unwrap();
     copy(&fixture(), dir.path());
     std::fs::write(dir.path().join("index.json"), "{\"models\": [").unwrap();
@@ -303,7 +303,7 @@ fn damage_stays_where_it_is() {
 }
 
 #[test]
-fn values_that_cannot_be_are_unknown_and_said() {
+fn values_that_cannot_be_are_unknown_and_reported() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("tasks")).unwrap();
     let index = r#"{"models": ["M"], "tasks": [{"task": "t", "n_rounds": 3, "score": {"M": 0.5}}]}"#;
@@ -369,7 +369,7 @@ fn counts_beyond_any_measure_are_unknown() {
         prop_assert_eq!((attempt.passed, attempt.total), numbers);
         let is_large = |numbers: &[u64]| numbers.iter().any(|n| count(*n).is_none());
         let files = [is_large(&n[..2]), is_large(&n[2..3]), !is_possible || is_large(&n[4..])];
-        let warned = files.into_iter().filter(|is_said| *is_said).count();
+        let warned = files.into_iter().filter(|is_reported| *is_reported).count();
         prop_assert_eq!(read.warnings("value.not_usable").len(), warned);
         let described = or_none(n[7]).saturating_add(or_none(n[8]));
         prop_assert_eq!(read.warnings("cases.not_described").len(), usize::from(described < or_none(n[6])));

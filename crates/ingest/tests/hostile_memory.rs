@@ -1,4 +1,4 @@
-//! Memory stays bounded whatever lies there. A test binary of its own, because it looks at the whole process.
+//! Memory stays bounded whatever lies there. A test binary of its own, because it measures the whole process.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 

@@ -1,5 +1,5 @@
 //! Files of some kilobytes that state numbers or repeat names: what is made of them stays bounded, in memory and in work. A
-//! test binary of its own, because it looks at the whole process.
+//! test binary of its own, because it measures the whole process.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 

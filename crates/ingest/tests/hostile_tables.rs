@@ -1,4 +1,4 @@
-//! Tables that were made to do harm, beside one that is as it should be. A test binary of its own, because it looks at the
+//! Tables that were made to do harm, beside one that is as it should be. A test binary of its own, because it measures the
 //! memory of the whole process.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
@@ -115,7 +115,7 @@ fn schema() -> Vec<Vec<u8>> {
 struct Odd {
     schema: Vec<Vec<u8>>,
     rows: i64,
-    /// Of the column `harness`: its codec, its pages, where they are said to begin.
+    /// Of the column `harness`: its codec, its pages, where they begin as stated.
     codec: i64,
     pages: Vec<u8>,
     start: Option<i64>,
@@ -320,8 +320,8 @@ fn texts_that_a_dictionary_repeats_are_kept_up_to_a_bound() {
     let peak_before = peak();
     let (runs, warnings) = read(folder.path());
     assert_eq!(runs, ["a"]);
-    let is_told = warnings.iter().any(|(code, ..)| code == "table.too_many_attempts");
-    assert!(is_told, "{:?}", warnings.first());
+    let is_reported = warnings.iter().any(|(code, ..)| code == "table.too_many_attempts");
+    assert!(is_reported, "{:?}", warnings.first());
     assert!(peak() < peak_before + 300, "it took {} MiB", peak() - peak_before);
 }
 

@@ -114,7 +114,7 @@ fn every_session_is_read_as_far_as_it_goes() {
     // Whatever the difficulty in the name of the scenario; two records are cut off before it.
     let limits: Vec<Option<u32>> = read.episodes[OPENAI].iter().map(|e| figures(e).max_turns).collect();
     assert_eq!((limits[..5].to_vec(), limits[5..].to_vec()), (vec![Some(20); 5], vec![None, Some(20), None]));
-    // A session that never started is scored by the program, and told apart here.
+    // A session that never started is scored by the program, and marked here.
     let no_verdicts: Vec<Option<bool>> =
         read.episodes["openai-gpt-4.1"].iter().map(|e| figures(e).never_started()).collect();
     assert_eq!(no_verdicts, [Some(true), Some(true)]);
@@ -148,7 +148,7 @@ fn a_session_that_the_endpoint_limited_is_not_ended_by_its_agent() {
 }
 
 #[test]
-fn what_is_wrong_with_a_line_is_said_with_its_number() {
+fn what_is_wrong_with_a_line_is_reported_with_its_number() {
     let read = read(&recorded());
     let count = |code: &str| read.codes().iter().filter(|found| **found == code).count();
     assert_eq!(count("locobench.line_cut"), 2);
@@ -408,7 +408,7 @@ fn a_read_of_a_list_of_paths_has_the_fixed_coverage_of_the_program() {
 }
 
 #[test]
-fn what_is_no_record_is_left_out_and_said() {
+fn what_is_no_record_is_left_out_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let record = r#"{"agent_name": "a-b", "scenario_id": "s", "session_id": "i", "metric_results": [], "lcba_efficiency": 0.5}"#;
     let lines = format!("{record}\n[1, 2]\n{{\"agent_name\": \"a-b\", \"x\": \n\u{feff}null\n");

@@ -78,7 +78,7 @@ fn a_pack_below_other_folders_is_found() {
 }
 
 #[test]
-fn what_is_wrong_with_a_pack_is_said() {
+fn what_is_wrong_with_a_pack_is_reported() {
     let mut files = pack(MANIFEST);
     files.retain(|(path, _)| !path.starts_with("scenario_1/"));
     let codes_of = |files: &[(String, Vec<u8>)]| {

@@ -59,7 +59,7 @@ fn write(path: &Path, value: &Value) {
     fs::write(path, value.to_string()).unwrap();
 }
 
-/// A step as its files say it: input, cached, output, cost; whether its trajectory begins with what earlier steps said.
+/// A step as its files state it: input, cached, output, cost; whether its trajectory begins with the messages of earlier steps.
 type StepCounts = ([u64; 3], f64, bool);
 
 /// A job of one trial of several steps. In each the agent is asked once and answers once, with a call of a tool.
@@ -143,7 +143,7 @@ fn forget(job: &Path, steps: &[usize]) {
     write(&file, &result);
 }
 
-/// The agent of a step was ended before it said what it had used: what the next step counts is of both, and counts once.
+/// The agent of a step was ended before it recorded what it had used: what the next step counts is of both, and counts once.
 #[test]
 fn a_step_that_says_nothing_hides_none_of_the_others() {
     let library = Library::new();
@@ -275,7 +275,7 @@ fn a_job_that_was_resumed_began_with_its_first_trial() {
 }
 
 #[test]
-fn times_of_a_job_that_cannot_be_are_said() {
+fn times_of_a_job_that_cannot_be_are_reported() {
     let library = Library::new();
     job(&library.job(), "2026-01-02T11:00:00", Some("2026-01-02T10:00:00"), &[("08:00:00", "08:30:00")]);
     library.read();

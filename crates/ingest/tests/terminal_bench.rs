@@ -180,7 +180,7 @@ fn a_damaged_file_of_a_trial_leaves_its_entry_or_an_unreadable_verdict() {
 }
 
 #[test]
-fn values_that_cannot_be_are_unknown_and_contradictions_are_told() {
+fn values_that_cannot_be_are_unknown_and_contradictions_are_reported() {
     let temp = tempfile::tempdir().unwrap();
     let results = r#"{"results": [
         {"task_id": "a", "trial_name": "a.1-of-1.r", "is_resolved": true, "failure_mode": "agent_timeout", "parser_results": {"t": "failed"},

@@ -20,7 +20,7 @@ fn found(name: &str, entries: &[ZipEntry]) -> Vec<(&'static str, String, usize)>
 }
 
 #[test]
-fn a_log_of_inspect_is_told_however_it_is_packed() {
+fn a_log_of_inspect_is_recognized_however_it_is_packed() {
     let header = br#"{"version": 2, "status": "success", "eval": {"task": "t"}}"#;
     let entries = [ZipEntry::stored("_journal/start.json", b"{}"), ZipEntry::deflated("header.json", header)];
     let expected_kinds = [("inspect", String::new(), 1)];
@@ -33,7 +33,7 @@ fn a_log_of_inspect_is_told_however_it_is_packed() {
 }
 
 #[test]
-fn trajectories_in_a_zip_are_told() {
+fn trajectories_in_a_zip_are_recognized() {
     let trajectory = br#"{"info": {}, "messages": [], "trajectory_format": "mini-swe-agent-1.1"}"#;
     let entries = [
         ZipEntry::deflated("runs/a/a.traj.json", trajectory),

@@ -107,7 +107,7 @@ fn words_of_a_message_are_no_evidence() {
 }
 
 #[test]
-fn the_stage_is_told_by_the_time_of_the_exception() {
+fn the_stage_is_recognized_by_the_time_of_the_exception() {
     use EndReason as R;
     let (_dir, job) = job();
     let slow = "An error occurred (ThrottlingException) when calling the Converse operation: slow";

@@ -13,7 +13,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Wri
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use files::beneath;
+use files::confined_path;
 use rustix::fs::OFlags;
 use scenario::sample::{Answer, SampleError};
 use serde::{Deserialize, Serialize};
@@ -83,7 +83,7 @@ impl Journal {
             known: BTreeMap::new(),
             file: Mutex::new(None),
         };
-        let mut file = match beneath::open_file(&journal.place, OFlags::RDWR) {
+        let mut file = match confined_path::open_file(&journal.place, OFlags::RDWR) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(journal),
             Err(_) if journal.place.is_symlink() => return Err(unusable(&"it is not a regular file")),
@@ -136,7 +136,7 @@ impl Journal {
             journal.file = Mutex::new(Some(file));
         } else {
             // The first answer creates it again.
-            beneath::remove_file(&journal.place).map_err(|error| unusable(&error))?;
+            confined_path::remove_file(&journal.place).map_err(|error| unusable(&error))?;
         }
         Ok(journal)
     }
@@ -159,7 +159,7 @@ impl Journal {
     /// Removes the file, because the answers are in the pack now.
     pub fn remove(&self) -> io::Result<()> {
         match model::lock(&self.file).take() {
-            Some(_) => beneath::remove_file(&self.place),
+            Some(_) => confined_path::remove_file(&self.place),
             None => Ok(()),
         }
     }
@@ -179,7 +179,7 @@ impl Journal {
             Some(file) => file,
             none => {
                 let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-                let new = beneath::open_file(&self.place, flags).map_err(failed)?;
+                let new = confined_path::open_file(&self.place, flags).map_err(failed)?;
                 lock_file(&new).map_err(failed)?;
                 let new = none.insert(new);
                 let head = Head { format: FORMAT.to_owned(), depends_on: self.depends_on.clone() };
@@ -196,7 +196,7 @@ impl Journal {
 fn in_resolved_folder(path: &Path) -> PathBuf {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     match (whole.parent(), whole.file_name()) {
-        (Some(folder), Some(name)) => beneath::resolved(folder).join(name),
+        (Some(folder), Some(name)) => confined_path::resolved(folder).join(name),
         _ => whole,
     }
 }

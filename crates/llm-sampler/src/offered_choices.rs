@@ -301,7 +301,7 @@ mod tests {
     const SEED: Seed = Seed { base: 11, scenario: 1 };
 
     fn first() -> Schema {
-        ProgrammaticSampler.first(SEED).expect("a schema").made
+        ProgrammaticSampler.first_schema(SEED).expect("a schema").made
     }
 
     fn valid(schema: &Schema) -> Result<(), String> {

@@ -147,8 +147,8 @@ impl Sampler for LlmSampler {
         "llm"
     }
 
-    fn first(&self, seed: Seed) -> Result<SamplerOutput<Schema>, SampleError> {
-        let drawn = ProgrammaticSampler.first(seed)?.made;
+    fn first_schema(&self, seed: Seed) -> Result<SamplerOutput<Schema>, SampleError> {
+        let drawn = ProgrammaticSampler.first_schema(seed)?.made;
         let mut recorded = Vec::new();
         let source = self.source(seed.scenario, 1, &mut recorded)?;
         // Packs of earlier versions have accepted examples in prose. A replay must accept them too.
@@ -178,7 +178,7 @@ impl Sampler for LlmSampler {
         Ok(SamplerOutput { made: made.unwrap_or(drawn), answers })
     }
 
-    fn turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<SamplerOutput<Turn>, SampleError> {
+    fn next_turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<SamplerOutput<Turn>, SampleError> {
         let turn = before.turn + 1;
         let mut recorded = Vec::new();
         let source = self.source(seed.scenario, turn, &mut recorded)?;

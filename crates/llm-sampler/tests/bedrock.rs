@@ -38,8 +38,8 @@ fn sampler_within(endpoint_url: &str, limits: Limits) -> LlmSampler {
 }
 
 fn turn(sampler: &LlmSampler, count: u32) -> Result<SamplerOutput<Turn>, SampleError> {
-    let before = ProgrammaticSampler.first(SEED).expect("a first schema").made;
-    sampler.turn(SEED, &before, count)
+    let before = ProgrammaticSampler.first_schema(SEED).expect("a first schema").made;
+    sampler.next_turn(SEED, &before, count)
 }
 
 fn refused(status: u16, code: &str, message: &str, after: Option<u32>) -> Reply {

@@ -27,8 +27,8 @@ fn sampler(endpoint: &Endpoint) -> LlmSampler {
 }
 
 fn turn(sampler: &LlmSampler, count: u32) -> SamplerOutput<Turn> {
-    let before = ProgrammaticSampler.first(SEED).expect("a first schema").made;
-    sampler.turn(SEED, &before, count).unwrap_or_else(|e| panic!("{e}"))
+    let before = ProgrammaticSampler.first_schema(SEED).expect("a first schema").made;
+    sampler.next_turn(SEED, &before, count).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// An answer in the form, with a tool and without.
@@ -43,7 +43,7 @@ fn an_answer_in_the_form_is_accepted_at_the_first_attempt() {
         let endpoint = Endpoint::taking(forms, reply_in_form);
         let tally = Tally::default();
         let sampler = sampler(&endpoint).counted_by(&tally);
-        let first = sampler.first(SEED).expect("a schema");
+        let first = sampler.first_schema(SEED).expect("a schema");
         assert_eq!(check(&first.made), []);
         assert_eq!(first.made.title, "Made By Model");
         assert!(first.made.entities.iter().all(|entity| entity.key.starts_with("model_")));
@@ -154,8 +154,8 @@ fn a_repeated_example_is_refused_unless_it_is_one_of_several_choices() {
         });
         let tally = Tally::default();
         let sampler = sampler(&endpoint).counted_by(&tally);
-        let first = sampler.first(SEED).expect("a schema");
-        assert_eq!(first.made, ProgrammaticSampler.first(SEED).expect("a schema").made);
+        let first = sampler.first_schema(SEED).expect("a schema");
+        assert_eq!(first.made, ProgrammaticSampler.first_schema(SEED).expect("a schema").made);
         let sampled = turn(&sampler, 8);
         assert_eq!(tally.by_purpose()["first"].filled, 1);
         let by_purpose = tally.by_purpose();

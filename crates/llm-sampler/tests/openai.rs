@@ -45,11 +45,11 @@ fn reply_with_good_change(request: &ModelRequest) -> Reply {
 }
 
 fn before() -> Schema {
-    ProgrammaticSampler.first(SEED).expect("a first schema").made
+    ProgrammaticSampler.first_schema(SEED).expect("a first schema").made
 }
 
 fn turn(sampler: &LlmSampler, count: u32) -> SamplerOutput<Turn> {
-    sampler.turn(SEED, &before(), count).unwrap_or_else(|e| panic!("{e}"))
+    sampler.next_turn(SEED, &before(), count).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// A sampler with the recorded answers of a pack.
@@ -104,14 +104,14 @@ fn the_seed_decides_the_kinds_and_later_ones_do_not_matter() {
 #[test]
 fn a_first_design_is_checked_accepted_and_replayed() {
     let endpoint = Endpoint::start(|_| Reply::Says(design()));
-    let first = sampler(&endpoint.base_url()).first(SEED).expect("a schema");
+    let first = sampler(&endpoint.base_url()).first_schema(SEED).expect("a schema");
     assert_eq!(first.made.title, "Made by a model");
     assert_eq!(first.made.entities[0].about, "something that only a model would say");
     assert_eq!(first.made.conventions, before().conventions);
     assert_eq!(first.made.used, before().used);
     assert_eq!(check(&first.made), []);
     drop(endpoint);
-    assert_eq!(replay(&first.answers).first(SEED), Ok(first));
+    assert_eq!(replay(&first.answers).first_schema(SEED), Ok(first));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_faulty_design_is_requested_again_with_its_faults() {
         }
         Reply::Says(bad.to_string())
     });
-    let first = sampler(&endpoint.base_url()).first(SEED).expect("a schema");
+    let first = sampler(&endpoint.base_url()).first_schema(SEED).expect("a schema");
     assert_eq!(first.made.title, "Made by a model");
     let refused: Vec<&str> = first.answers.iter().filter_map(|answer| answer.refused.as_deref()).collect();
     assert_eq!(refused.len(), 2);
@@ -134,7 +134,7 @@ fn a_faulty_design_is_requested_again_with_its_faults() {
     assert!(requests[1].last().contains(refused[0]) && requests[2].last().contains(refused[1]));
 
     let nonsense = Endpoint::start(|_| Reply::Says("{}".to_owned()));
-    let first = sampler(&nonsense.base_url()).first(SEED).expect("a schema");
+    let first = sampler(&nonsense.base_url()).first_schema(SEED).expect("a schema");
     assert_eq!(first.made, before(), "the generated one replaces it");
     assert_eq!(first.answers.len() as u32, ATTEMPTS);
 }
@@ -280,7 +280,8 @@ fn a_permanent_failure_of_an_endpoint_ends_it_with_advice_and_without_the_key() 
     ];
     for (script, expected) in cases {
         let endpoint = Endpoint::start(script);
-        let Err(SampleError::Endpoint(text)) = sampler(&endpoint.base_url()).turn(SEED, &before(), 1) else {
+        let Err(SampleError::Endpoint(text)) = sampler(&endpoint.base_url()).next_turn(SEED, &before(), 1)
+        else {
             panic!("{expected}");
         };
         assert!(text.contains(expected) && text.contains(&endpoint.base_url()), "{text}");
@@ -293,7 +294,7 @@ fn a_permanent_failure_of_an_endpoint_ends_it_with_advice_and_without_the_key() 
 fn a_missing_server_is_reported_plainly() {
     let begun = Instant::now();
     let url = format!("{UNUSED_ADDRESS}/v1");
-    let Err(SampleError::Endpoint(text)) = sampler(&url).first(SEED) else { panic!("nobody listens") };
+    let Err(SampleError::Endpoint(text)) = sampler(&url).first_schema(SEED) else { panic!("nobody listens") };
     assert!(text.contains("3 calls") && text.contains("refused") && text.contains(&url), "{text}");
     assert!(begun.elapsed() < limits().call, "no call waits for its time limit");
 }
@@ -313,7 +314,7 @@ fn an_aborted_generation_resumes_where_it_ended() {
     };
     // Three changes in four calls, and at the fifth the endpoint refuses.
     let endpoint = refusing(4);
-    let broken = sampler(&endpoint.base_url()).keeping(&journal()).turn(SEED, &before(), 6);
+    let broken = sampler(&endpoint.base_url()).keeping(&journal()).next_turn(SEED, &before(), 6);
     assert!(matches!(broken, Err(SampleError::Endpoint(_))), "{broken:?}");
     drop(endpoint);
 
@@ -403,7 +404,7 @@ fn a_stopped_call_is_dropped() {
     let sampler = sampler_within(&endpoint.base_url(), slow).stopped_by(&stop);
     let start = Instant::now();
     std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| sampler.turn(SEED, &before(), 1));
+        let waiting = scope.spawn(|| sampler.next_turn(SEED, &before(), 1));
         begun.recv().expect("it is asked");
         stop.store(true, Ordering::Relaxed);
         assert_eq!(waiting.join().expect("no panic"), Err(SampleError::Stopped));
@@ -414,7 +415,9 @@ fn a_stopped_call_is_dropped() {
 #[test]
 fn a_replay_without_its_answers_names_what_is_missing() {
     let empty = replay(&[]);
-    let Err(SampleError::NotRecorded(message)) = empty.turn(SEED, &before(), 1) else { panic!("no answers") };
+    let Err(SampleError::NotRecorded(message)) = empty.next_turn(SEED, &before(), 1) else {
+        panic!("no answers")
+    };
     assert!(message.contains("change 1") && message.contains("turn 2 of scenario 2"), "{message}");
 }
 

@@ -17,7 +17,7 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
     make_paths_absolute(&mut settings)?;
     let (ready, harness) = blocking(move || {
         // A person chose it: it may be reached through links.
-        settings.harness_file = settings.harness_file.as_deref().map(files::beneath::resolved);
+        settings.harness_file = settings.harness_file.as_deref().map(files::confined_path::resolved);
         let harness = harness(&settings, settings.harness_file.as_deref())?;
         let (scenarios, planned) = Scenarios::plan(&mut settings)?;
         let paths = RunPaths::new(&settings.output_dir);
@@ -61,7 +61,7 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
 fn fresh_records(paths: &RunPaths) -> Result<(), RunError> {
     let folder = paths.stamina_folder();
     let wrong = |error: std::io::Error| disk::error_at(&folder, error);
-    for (name, _) in files::beneath::list_folder(&folder).map_err(wrong)? {
+    for (name, _) in files::confined_path::list_folder(&folder).map_err(wrong)? {
         if name != "lock" {
             crate::copy::remove(&folder.join(name)).map_err(wrong)?;
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use files::beneath;
+use files::confined_path;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ pub(crate) fn read_valid(folder: &Path) -> Result<ControlRequest, RunError> {
 /// The request, or why the file holds none.
 fn parsed(folder: &Path) -> Result<serde_json::Result<ControlRequest>, RunError> {
     let path = path(folder);
-    match beneath::read_file(&path, LARGEST) {
+    match confined_path::read_file(&path, LARGEST) {
         Ok(bytes) => Ok(serde_json::from_slice(&bytes)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Ok(ControlRequest::default())),
         Err(error) => Err(disk::error_at(&path, error)),
@@ -55,7 +55,7 @@ fn parsed(folder: &Path) -> Result<serde_json::Result<ControlRequest>, RunError>
 pub fn change(folder: &Path, change: impl FnOnce(&mut ControlRequest)) -> Result<(), RunError> {
     let path = RunPaths::new(folder).stamina_folder().join("control.lock");
     let wrong = |error: std::io::Error| disk::error_at(&path, error);
-    let lock = beneath::open_file(&path, OFlags::WRONLY | OFlags::CREATE).map_err(wrong)?;
+    let lock = confined_path::open_file(&path, OFlags::WRONLY | OFlags::CREATE).map_err(wrong)?;
     lock.lock().map_err(wrong)?;
     let mut control_request = read(folder)?;
     change(&mut control_request);

@@ -15,7 +15,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 
-use files::beneath;
+use files::confined_path;
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, RawMode, SeekFrom, Timestamps, fchmod, ftruncate, futimens,
     ioctl_ficlone, mkdirat, openat, readlinkat, seek, statat, symlinkat, unlinkat,
@@ -99,9 +99,9 @@ impl CopyReport {
 
 /// Copies what lies in a folder into another one, which is made.
 pub(crate) fn copy(from: &Path, to: &Path, bounds: Bounds<'_>) -> io::Result<CopyReport> {
-    beneath::create_folders(to)?;
+    confined_path::create_folders(to)?;
     let source = open_unlocked(from)?;
-    let target = beneath::open_folder(to)?;
+    let target = confined_path::open_folder(to)?;
     let is_root = rustix::process::geteuid().is_root();
     let mut work = Work { bounds, copied: CopyReport::default(), folder: Vec::new(), is_root };
     work.folder(source.as_fd(), target.as_fd(), 0)?;
@@ -113,10 +113,10 @@ pub(crate) fn copy(from: &Path, to: &Path, bounds: Bounds<'_>) -> io::Result<Cop
 /// Opens a folder, also one that was locked (mode 000, 500): containers run as the user who owns it. A link in its place is
 /// refused, and the mode of what it leads to stays: a locked folder is unlocked through a handle of itself.
 pub(crate) fn open_unlocked(path: &Path) -> io::Result<OwnedFd> {
-    let folder = match beneath::open_folder(path) {
+    let folder = match confined_path::open_folder(path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(error) };
-            let parent = beneath::open_folder(parent)?;
+            let parent = confined_path::open_folder(parent)?;
             open_folder(parent.as_fd(), &std::ffi::CString::new(name.as_bytes())?)?
         }
         other => other?,
@@ -313,7 +313,7 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     let Some((parent, name)) = path.parent().zip(path.file_name()) else {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     };
-    let parent = match beneath::open_folder(parent) {
+    let parent = match confined_path::open_folder(parent) {
         Ok(parent) => parent,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),

@@ -3,14 +3,14 @@
 //! A file is written under a temporary name beside its place, flushed, renamed, and its folder flushed. Temporary names
 //! begin with [`TEMPORARY`], so that what a killed process left is known.
 //!
-//! A results folder may come from somebody else. So everything below it is opened through [`files::beneath`]: no link is
+//! A results folder may come from somebody else. So everything below it is opened through [`files::confined_path`]: no link is
 //! followed, only regular files are read, and never more of one than a stated number of bytes.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use files::beneath;
+use files::confined_path;
 use rustix::fs::OFlags;
 
 use crate::RunError;
@@ -34,17 +34,17 @@ pub(crate) fn error_at(path: &Path, error: impl std::fmt::Display) -> RunError {
 
 /// Makes a folder and those above it.
 pub(crate) fn folder(path: &Path) -> Result<(), RunError> {
-    beneath::create_folders(path).map_err(|error| error_at(path, error))
+    confined_path::create_folders(path).map_err(|error| error_at(path, error))
 }
 
 /// Opens a file to write it anew.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     // A killed process or somebody else may have left a file under this name.
-    match beneath::remove_file(path) {
+    match confined_path::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Ok(()) | Err(_) => {}
     }
-    beneath::open_file(path, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
+    confined_path::open_file(path, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
 }
 
 /// Replaces a file.
@@ -67,7 +67,7 @@ pub(crate) fn write_with(
             file.sync_data()?;
         }
         crate::kill_points::point("written");
-        beneath::rename(&part, path)?;
+        confined_path::rename(&part, path)?;
         crate::kill_points::point("renamed");
         if durability == Durability::Synced {
             sync_folder(path.parent())?;
@@ -75,7 +75,7 @@ pub(crate) fn write_with(
         Ok::<_, io::Error>(())
     })();
     done.map_err(|error| {
-        let _ = beneath::remove_file(&part);
+        let _ = confined_path::remove_file(&part);
         error_at(path, error)
     })
 }
@@ -129,7 +129,7 @@ pub(crate) fn read_json<T: serde::de::DeserializeOwned>(
     path: &Path,
     cap: u64,
 ) -> Result<Option<T>, RunError> {
-    match beneath::read_file(path, cap) {
+    match confined_path::read_file(path, cap) {
         Ok(bytes) if files::most_values(&bytes) > MOST_VALUES => {
             Err(error_at(path, format!("it has more than {MOST_VALUES} values, the most that are read")))
         }
@@ -142,7 +142,7 @@ pub(crate) fn read_json<T: serde::de::DeserializeOwned>(
 /// Flushes a folder, so that a rename in it is kept.
 pub(crate) fn sync_folder(path: Option<&Path>) -> io::Result<()> {
     match path {
-        Some(path) => File::from(beneath::open_folder(path)?).sync_all(),
+        Some(path) => File::from(confined_path::open_folder(path)?).sync_all(),
         None => Ok(()),
     }
 }
@@ -160,7 +160,7 @@ mod tests {
     // docs/security.md: The records of a run (`.stamina/`)
     fn a_record_of_very_many_values_is_not_read() {
         let room = tempfile::tempdir().unwrap();
-        let path = beneath::resolved(room.path()).join("record.json");
+        let path = confined_path::resolved(room.path()).join("record.json");
         let read = |count: usize| {
             std::fs::write(&path, format!("{{\"a\":[{}0]}}", "0,".repeat(count))).unwrap();
             read_json::<serde_json::Value>(&path, LARGEST_JSON)

@@ -8,7 +8,7 @@ use std::io::{self, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use files::beneath;
+use files::confined_path;
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, Stat, mkdirat, openat, readlinkat, renameat, statat, unlinkat,
 };
@@ -40,7 +40,9 @@ impl Folders {
     pub(crate) fn make(&self) -> Result<(), RunError> {
         let live = self.live();
         // A restore that was killed between taking away and putting back.
-        if !beneath::exists(&self.path_of("live")) && beneath::exists(&self.path_of("live.part/complete")) {
+        if !confined_path::exists(&self.path_of("live"))
+            && confined_path::exists(&self.path_of("live.part/complete"))
+        {
             self.put_back()?;
         }
         disk::folder(&live.workspace)?;
@@ -91,11 +93,11 @@ impl Folders {
             copy_both(&self.live(), &self.volumes("before.part")).map_err(wrong)?;
             disk::write_json(&part.join("label.json"), &label, Durability::Buffered)
         })?;
-        if beneath::exists(&before) {
-            beneath::rename(&before, &old).map_err(wrong)?;
+        if confined_path::exists(&before) {
+            confined_path::rename(&before, &old).map_err(wrong)?;
         }
         kill_points::point("snapshot about to count");
-        beneath::rename(&part, &before).map_err(wrong)?;
+        confined_path::rename(&part, &before).map_err(wrong)?;
         kill_points::point("snapshot counts");
         copy::remove(&old).map_err(wrong)
     }
@@ -127,8 +129,8 @@ impl Folders {
     fn put_back(&self) -> Result<(), RunError> {
         let (part, live) = (self.path_of("live.part"), self.path_of("live"));
         let wrong = |error: io::Error| disk::error_at(&live, error);
-        beneath::rename(&part, &live).map_err(wrong)?;
-        beneath::remove_file(&live.join("complete")).map_err(wrong)
+        confined_path::rename(&part, &live).map_err(wrong)?;
+        confined_path::remove_file(&live.join("complete")).map_err(wrong)
     }
 
     /// A fresh copy of the live folders, for a server container.
@@ -149,7 +151,7 @@ impl Folders {
 
     /// Whether a file of the workspace differs from before the attempt: names, kinds, sizes and times.
     pub(crate) fn changed(&self) -> bool {
-        let opened = |path: &Path| beneath::open_folder(path).ok();
+        let opened = |path: &Path| confined_path::open_folder(path).ok();
         let (Some(before), Some(live)) =
             (opened(&self.volumes_before().workspace), opened(&self.live().workspace))
         else {

@@ -274,7 +274,7 @@ pub type OnEvent = Arc<dyn Fn(&Event) + Send + Sync>;
 
 /// Checks that the harness of these settings exists and supports their mode. Otherwise a run does not begin. Blocks.
 pub fn callable(settings: &settings::RunSettings) -> Result<(), RunError> {
-    let file = settings.harness_file.as_deref().map(files::beneath::resolved);
+    let file = settings.harness_file.as_deref().map(files::confined_path::resolved);
     begin::harness(settings, file.as_deref()).map(|_| ())
 }
 

@@ -350,7 +350,7 @@ fn find_not_passed(paths: &RunPaths) -> Option<UnpassedAttempt> {
         let trajectory = crate::record::Trajectory::read(&paths.episode(&planned.name)).ok()??;
         let current = trajectory.current?;
         let last = current.attempts.last().filter(|last| last.verdict != model::Verdict::Passed)?;
-        let tests = || Some(format!("{} of {} tests passed", last.passed?, last.total?));
+        let tests = || Some(tests_passed(last.passed?, last.total?));
         let reported = last.exception.as_ref().map(|exception| exception.message.clone());
         Some(UnpassedAttempt {
             turn: current.turn,
@@ -358,6 +358,11 @@ fn find_not_passed(paths: &RunPaths) -> Option<UnpassedAttempt> {
             message: reported.or_else(tests),
         })
     })
+}
+
+/// `3 of 4 tests passed`.
+fn tests_passed(passed: u32, total: u32) -> String {
+    format!("{passed} of {} passed", model::counted(total.into(), "test"))
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use files::beneath;
+use files::confined_path;
 use rustix::fs::{FileType, Mode, OFlags};
 
 use crate::RunError;
@@ -228,7 +228,7 @@ impl EpisodeFolder {
         let mut copied = copy::copy(workspace, &part, CODE).map_err(wrong)?;
         scrubbed(&part, &self.scrub, &mut copied).map_err(wrong)?;
         copy::remove(&path).map_err(wrong)?;
-        beneath::rename(&part, &path).map_err(wrong)?;
+        confined_path::rename(&part, &path).map_err(wrong)?;
         if let Some(keep) = keep {
             self.forget_code(keep as usize)?;
         }
@@ -238,7 +238,7 @@ impl EpisodeFolder {
     /// Removes all but the latest snapshots.
     fn forget_code(&self, keep: usize) -> Result<(), RunError> {
         let folder = self.path.join("agent_code");
-        let names = beneath::list_folder(&folder).map_err(|error| disk::error_at(&folder, error))?;
+        let names = confined_path::list_folder(&folder).map_err(|error| disk::error_at(&folder, error))?;
         let mut known: Vec<((u32, u32), PathBuf)> = names
             .into_iter()
             .filter_map(|(name, _)| Some((turn_and_attempt(&name.to_string_lossy())?, folder.join(name))))
@@ -268,9 +268,9 @@ fn scrubbed(top: &Path, scrub: &SecretFilter, copied: &mut CopyReport) -> std::i
     }
     let mut folders = vec![top.to_owned()];
     while let Some(folder) = folders.pop() {
-        beneath::change_mode(&folder, |_| Mode::from_raw_mode(0o755))?;
+        confined_path::change_mode(&folder, |_| Mode::from_raw_mode(0o755))?;
         // All names first: some are changed here.
-        for (name, kind) in beneath::list_folder(&folder)? {
+        for (name, kind) in confined_path::list_folder(&folder)? {
             let path = renamed(&folder, &name, scrub)?;
             if kind == FileType::Directory && path.as_os_str().len() > LONGEST {
                 copy::remove(&path)?;
@@ -279,10 +279,10 @@ fn scrubbed(top: &Path, scrub: &SecretFilter, copied: &mut CopyReport) -> std::i
             } else if kind == FileType::Directory {
                 folders.push(path);
             } else if kind == FileType::RegularFile {
-                beneath::change_mode(&path, |mode| mode | Mode::RUSR | Mode::WUSR)?;
-                let content = beneath::read_file(&path, CODE.file)?;
+                confined_path::change_mode(&path, |mode| mode | Mode::RUSR | Mode::WUSR)?;
+                let content = confined_path::read_file(&path, CODE.file)?;
                 if let Cow::Owned(changed) = scrub.bytes(&content) {
-                    beneath::open_file(&path, OFlags::WRONLY | OFlags::TRUNC)?.write_all(&changed)?;
+                    confined_path::open_file(&path, OFlags::WRONLY | OFlags::TRUNC)?.write_all(&changed)?;
                 }
             }
         }
@@ -298,12 +298,12 @@ fn renamed(folder: &Path, name: &OsStr, scrub: &SecretFilter) -> std::io::Result
     clean.truncate(230);
     let mut free = folder.join(OsStr::from_bytes(&clean));
     let mut number = 1;
-    while beneath::exists(&free) {
+    while confined_path::exists(&free) {
         number += 1;
         let numbered = [&clean, format!("-{number}").as_bytes()].concat();
         free = folder.join(OsStr::from_bytes(&numbered));
     }
-    beneath::rename(&path, &free)?;
+    confined_path::rename(&path, &free)?;
     Ok(free)
 }
 

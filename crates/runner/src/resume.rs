@@ -144,7 +144,7 @@ fn can_be_kept(settings: &RunSettings) -> Result<(), SettingsError> {
     }
     let model = settings.model.as_deref().unwrap_or("the model");
     let reason = format!(
-        "a budget in dollars cannot be kept, because the price of {model} is not known; give it (`endpoint.price.input` and \
+        "a budget in dollars cannot be kept, because the price of {model} is not known. Give it (`endpoint.price.input` and \
          `.output`, or in the price table), or limit tokens"
     );
     Err(SettingsError::new(&format!("limits.{scope}.usd"), reason))

@@ -57,9 +57,9 @@ pub(crate) struct RunPaths {
 }
 
 impl RunPaths {
-    /// The folder itself may be reached through links; nothing below it is ([`files::beneath`]).
+    /// The folder itself may be reached through links; nothing below it is ([`files::confined_path`]).
     pub(crate) fn new(results: &Path) -> Self {
-        Self { results: files::beneath::resolved(results) }
+        Self { results: files::confined_path::resolved(results) }
     }
 
     pub(crate) fn stamina_folder(&self) -> PathBuf {

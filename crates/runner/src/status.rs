@@ -134,7 +134,7 @@ impl Status {
     pub(crate) fn phase(&self, phase: Phase, now: &str) {
         if phase == Phase::Agent {
             let fresh = disk::block_briefly(|| {
-                files::beneath::open_file(&self.log(), OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC)
+                files::confined_path::open_file(&self.log(), OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC)
             });
             let mut inner = lock(&self.inner);
             inner.logged = fresh.is_ok().then_some(0);
@@ -217,7 +217,7 @@ impl Status {
     fn append(&self, output: &[u8], logged: u64) -> Option<u64> {
         let fresh = begins_anew(logged, output);
         let mode = if fresh { OFlags::TRUNC } else { OFlags::APPEND };
-        let mut file = files::beneath::open_file(&self.log(), OFlags::WRONLY | mode).ok()?;
+        let mut file = files::confined_path::open_file(&self.log(), OFlags::WRONLY | mode).ok()?;
         file.write_all(output).ok()?;
         Some(if fresh { output.len() as u64 } else { logged + output.len() as u64 })
     }

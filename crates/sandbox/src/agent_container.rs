@@ -276,7 +276,7 @@ pub(crate) async fn give_volumes(volumes: &Volumes) -> Result<(), SandboxError> 
         let given = tokio::task::spawn_blocking(move || give_to(&folder, uid, gid)).await;
         return Err(match given {
             Ok(Ok(())) => continue,
-            Ok(Err(error)) => SandboxError::of_file(path, &error),
+            Ok(Err(error)) => SandboxError::from_io_error(path, &error),
             Err(panic) => SandboxError::Files { path, reason: panic.to_string() },
         });
     }

@@ -19,8 +19,8 @@ impl SandboxError {
                 })
             }
             Self::Unfit { .. } => Some(
-                "Use Docker as the system runs it (Debian: apt install docker.io), and set DOCKER_HOST to its socket if it is \
-                 not the first that answers: unix:///var/run/docker.sock. Images can be built with this engine, too."
+                "Use Docker as the system runs it (Debian: apt install docker.io). If it is not the first that answers, set \
+                 DOCKER_HOST to its socket: unix:///var/run/docker.sock. Images can be built with this engine, too."
                     .to_owned(),
             ),
             Self::NoImage { image } if image.starts_with("stamina/") => {
@@ -41,7 +41,7 @@ impl SandboxError {
             {
                 Some(if image.starts_with("stamina-task:") {
                     // Its recipe is its own, and takes no bundle of the project.
-                    "Behind a proxy that opens TLS, its Dockerfile has to add the bundle of certificates itself; or name an image that is there \
+                    "Behind a proxy that opens TLS, its Dockerfile has to add the bundle of certificates itself. Or name an image that is there \
                      in its task.toml (environment.docker_image)."
                         .to_owned()
                 } else {

@@ -80,7 +80,7 @@ pub(crate) fn unguard(run: &str) {
 /// Takes the rules of dead processes away, but those of runs that still have containers. Blocks.
 pub(crate) fn sweep(guarded: &HashSet<String>) {
     remove(|rule| {
-        rule.owner().is_some_and(|owner| !Process::of_label(&owner).lives())
+        rule.owner().is_some_and(|owner| !Process::from_label(&owner).lives())
             && rule.run().is_some_and(|run| !guarded.contains(run))
     });
 }
@@ -183,6 +183,6 @@ mod tests {
         let own_comment = comment("0f3a5c77");
         let rule = Rule(vec!["--comment".to_owned(), own_comment]);
         assert_eq!(rule.run(), Some("0f3a5c77"));
-        assert!(Process::of_label(&rule.owner().unwrap()).lives());
+        assert!(Process::from_label(&rule.owner().unwrap()).lives());
     }
 }

@@ -49,7 +49,7 @@ impl Engine {
     /// Takes the snapshots of an episode's container away that this file keeps; that there are none is fine. Those of a copy of
     /// its folder stay. Nothing is asked about other runs, so a folder of theirs that does not answer delays nothing.
     pub async fn remove_snapshots(&self, owner: &Owner, kept_by: &Path) -> Result<(), SandboxError> {
-        let mut found = self.labeled(&of_run(&owner.run)).await?;
+        let mut found = self.labeled(&run_label(&owner.run)).await?;
         found.retain(|left| left.kind == "image" && is_kept_by(&left.labels, owner, kept_by));
         self.remove(&found).await
     }
@@ -230,7 +230,7 @@ impl Engine {
     }
 
     pub(crate) async fn clear(&self, run: &str) -> Result<(), SandboxError> {
-        let of_id = of_run(run);
+        let of_id = run_label(run);
         let mut left = self.labeled(&of_id).await?;
         left.retain(|leftover| run_in_folder(leftover) == run);
         // The id stands in a file of the results folder: another run that is alive may have the same.
@@ -251,7 +251,7 @@ impl Engine {
 }
 
 /// The label of everything of a run, in whichever folder it is played: its id, also with earlier versions.
-fn of_run(run: &str) -> String {
+fn run_label(run: &str) -> String {
     format!("{}={}", key("run"), run_id(run))
 }
 
@@ -383,7 +383,7 @@ fn leftover(
         name,
         id: id.unwrap_or_default(),
         run: labels.get(&key("run")).cloned().unwrap_or_default(),
-        in_use: labels.get(&key("owner")).is_none_or(|owner| Process::of_label(owner).lives()),
+        in_use: labels.get(&key("owner")).is_none_or(|owner| Process::from_label(owner).lives()),
         labels,
     })
 }

@@ -289,7 +289,7 @@ pub enum SandboxError {
 
 impl SandboxError {
     /// What the host says of a file or a program of its own.
-    pub(crate) fn of_file(path: impl std::fmt::Display, error: &std::io::Error) -> Self {
+    pub(crate) fn from_io_error(path: impl std::fmt::Display, error: &std::io::Error) -> Self {
         use std::io::ErrorKind as K;
         let (path, reason) = (path.to_string(), error.to_string());
         match error.kind() {

@@ -210,7 +210,7 @@ impl Group {
     fn start(mut command: Command, program: &str) -> Result<Self, SandboxError> {
         let child = command.spawn().map_err(|error| {
             let start_error = std::io::Error::new(error.kind(), format!("cannot be started: {error}"));
-            SandboxError::of_file(program, &start_error)
+            SandboxError::from_io_error(program, &start_error)
         })?;
         let id = child.id().unwrap_or(0);
         Ok(Self { child, id })
@@ -289,7 +289,7 @@ mod tests {
         assert!(matches!(error, SandboxError::Files { .. }), "{error:?}");
         assert!(error.to_string().starts_with("there-is-none: cannot be started: "), "{error}");
         for kind in [std::io::ErrorKind::StorageFull, std::io::ErrorKind::QuotaExceeded] {
-            let full = SandboxError::of_file("/w", &kind.into());
+            let full = SandboxError::from_io_error("/w", &kind.into());
             assert!(matches!(full, SandboxError::NoRoom { .. }), "{full:?}");
         }
     }

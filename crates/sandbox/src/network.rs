@@ -138,7 +138,7 @@ impl Engine {
                 // ours. That fails while a container is on it, and then it is as it was.
                 let owner = found.labels.and_then(|mut labels| labels.remove(&key("owner")));
                 let id = found.id.unwrap_or_else(|| name.to_owned());
-                if owner.is_some_and(|owner| !Process::of_label(&owner).lives())
+                if owner.is_some_and(|owner| !Process::from_label(&owner).lives())
                     && self.docker.remove_network(&id).await.is_ok()
                 {
                     self.make(run, name, internal).await?;

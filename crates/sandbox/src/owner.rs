@@ -101,7 +101,7 @@ impl Process {
     }
 
     /// As a label has it.
-    pub fn of_label(label: &str) -> Self {
+    pub fn from_label(label: &str) -> Self {
         Self(label.to_owned())
     }
 
@@ -192,10 +192,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be_told_is_left_alone() {
-        assert!(Process::of_label("").lives());
-        assert!(Process::of_label("4194304").lives());
-        assert!(Process::of_label("x:1:1").lives());
-        assert!(Process::of_label("4194305:1:another").lives());
+        assert!(Process::from_label("").lives());
+        assert!(Process::from_label("4194304").lives());
+        assert!(Process::from_label("x:1:1").lives());
+        assert!(Process::from_label("4194305:1:another").lives());
     }
 
     #[test]

@@ -48,11 +48,11 @@ impl Engine {
     /// gateway that takes another's place must not take the attempts from it that are still in flight to it.
     pub(crate) async fn gateway_socket(&self, run: &str, folder: &Path) -> Result<PathBuf, SandboxError> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let wrong = |error: std::io::Error| SandboxError::of_file(folder.display(), &error);
+        let wrong = |error: std::io::Error| SandboxError::from_io_error(folder.display(), &error);
         let folder = std::path::absolute(folder).map_err(wrong)?;
-        files::beneath::create_folders(&folder).map_err(wrong)?;
+        files::confined_path::create_folders(&folder).map_err(wrong)?;
         // Relays run as another user where this program is root.
-        files::beneath::set_folder_mode(&folder, 0o755).map_err(wrong)?;
+        files::confined_path::set_folder_mode(&folder, 0o755).map_err(wrong)?;
         let socket = folder.join(format!("gateway-{}.sock", COUNT.fetch_add(1, Ordering::Relaxed)));
         self.relays.lock().await.sockets.insert(run.to_owned(), socket.clone());
         Ok(socket)

@@ -38,10 +38,10 @@ pub trait Sampler: Sync {
     /// The word in the manifest: `programmatic`, `llm`.
     fn name(&self) -> &'static str;
     /// The schema of turn 1.
-    fn first(&self, seed: Seed) -> Result<SamplerOutput<Schema>, SampleError>;
+    fn first_schema(&self, seed: Seed) -> Result<SamplerOutput<Schema>, SampleError>;
     /// `count` changes that lead from a schema to the next turn's. Each can be seen from outside. Independent of how
     /// many turns follow.
-    fn turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<SamplerOutput<Turn>, SampleError>;
+    fn next_turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<SamplerOutput<Turn>, SampleError>;
 }
 
 /// What a sampler made, and what a model answered while it did (recorded in the pack, so that it replays without the model).
@@ -139,13 +139,13 @@ impl Sampler for ProgrammaticSampler {
         "programmatic"
     }
 
-    fn first(&self, seed: Seed) -> Result<SamplerOutput<Schema>, SampleError> {
+    fn first_schema(&self, seed: Seed) -> Result<SamplerOutput<Schema>, SampleError> {
         let made = first_schema::first_schema(seed)
             .ok_or(SampleError::Stuck { scenario: seed.scenario, turn: 1 })?;
         Ok(SamplerOutput { made, answers: Vec::new() })
     }
 
-    fn turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<SamplerOutput<Turn>, SampleError> {
+    fn next_turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<SamplerOutput<Turn>, SampleError> {
         let mut after = next_turn(before);
         let turn = after.turn;
         let mut touched = TouchedParts::new();

@@ -1,5 +1,6 @@
 //! The connections: one that writes and a few that read.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -9,9 +10,9 @@ use model::lock;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::interned::InternedRows;
-use crate::shown_warnings::LatestCopies;
+use crate::latest_answer::LatestAnswer;
 use crate::write::Write;
-use crate::{Result, StoreError, schema};
+use crate::{Result, RunId, StoreError, schema};
 
 /// How long a write waits for another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -26,7 +27,8 @@ pub struct Store {
     /// `None` = the file cannot be written, and the pool has the only connection.
     writer: Option<Mutex<Writer>>,
     readers: Mutex<Vec<Connection>>,
-    pub(crate) latest_copies: LatestCopies,
+    pub(crate) latest_runs_with_copies: LatestAnswer<BTreeSet<RunId>>,
+    pub(crate) latest_undecided_copies: LatestAnswer<Vec<Vec<(RunId, String)>>>,
 }
 
 impl fmt::Debug for Store {
@@ -74,7 +76,8 @@ impl Store {
             path: Some(path.to_path_buf()),
             writer: None,
             readers: Mutex::new(vec![reader]),
-            latest_copies: LatestCopies::default(),
+            latest_runs_with_copies: LatestAnswer::default(),
+            latest_undecided_copies: LatestAnswer::default(),
         })
     }
 
@@ -102,7 +105,8 @@ impl Store {
             path,
             writer: Some(Mutex::new(writer)),
             readers: Mutex::new(Vec::new()),
-            latest_copies: LatestCopies::default(),
+            latest_runs_with_copies: LatestAnswer::default(),
+            latest_undecided_copies: LatestAnswer::default(),
         }
     }
 

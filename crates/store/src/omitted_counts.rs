@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn of_the_survey_it_counts_with_the_run_of_its_place() {
+    fn what_a_survey_omits_counts_with_the_run_of_its_place() {
         let (store, source) = library(&["a"]);
         let not_kept = OmittedCounts {
             warnings: BTreeMap::from([(Some(String::new()), severities(0, 0, 2))]),

@@ -11,6 +11,7 @@ use ts_rs::TS;
 
 use model::TestResult;
 
+use crate::excerpt::excerpt_around;
 use crate::limits::cut;
 use crate::migration::Migration;
 use crate::turns;
@@ -42,9 +43,6 @@ const FAILURE_BYTES: usize = 64 * 1024;
 
 /// How many requests are indexed with one episode.
 const REQUESTS_PER_EPISODE: u32 = 50;
-
-/// How many letters are shown before and after the first found word.
-const EXCERPT_MARGIN: usize = 80;
 
 /// What a search found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,6 +81,9 @@ pub struct SearchHit {
     /// How many other places have the same text (a request of many runs is one hit).
     #[serde(skip)]
     pub also: u32,
+    /// Whether each of these is the same turn of the same scenario in another run.
+    #[serde(skip)]
+    pub also_in_runs: bool,
     /// Whether a simulated model stood in in that run.
     pub simulated: bool,
 }
@@ -104,25 +105,6 @@ fn phrases(query: &str) -> Option<String> {
         .map(|word| format!("\"{}\"*", word.replace('"', "\"\"")))
         .collect();
     (!phrases.is_empty()).then(|| phrases.join(" AND "))
-}
-
-/// The text around the first occurrence of a word, in one line. Words are in lower case.
-pub fn excerpt_around(text: &str, words: &[String]) -> String {
-    let folded: Vec<char> = text.chars().map(|c| c.to_lowercase().next().unwrap_or(c)).collect();
-    let position = words
-        .iter()
-        .filter_map(|word| {
-            let word: Vec<char> = word.chars().collect();
-            folded.windows(word.len().max(1)).position(|window| window == word)
-        })
-        .min()
-        .unwrap_or(0);
-    let begin = position.saturating_sub(EXCERPT_MARGIN);
-    let piece: String = text.chars().skip(begin).take(2 * EXCERPT_MARGIN).collect();
-    let line = piece.split_whitespace().collect::<Vec<_>>().join(" ");
-    let before = if begin > 0 { "… " } else { "" };
-    let after = if folded.len() > begin + 2 * EXCERPT_MARGIN { " …" } else { "" };
-    format!("{before}{line}{after}")
 }
 
 /// SQL: joins open sources and slugs to `run`.
@@ -206,7 +188,8 @@ fn request_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
         conn.prepare_cached("SELECT rowid FROM request_index WHERE request_index MATCH ?1 ORDER BY rank")?;
     let sql = format!(
         "SELECT min(run_slug.slug), episode.slug, turn.number, turn.title, episode.scenario, request.body, count(*) - 1,
-           run.simulated, episode.title
+           run.simulated, episode.title, count(DISTINCT run.id) = count(*)
+             AND count(DISTINCT episode.scenario) = 1 AND count(DISTINCT turn.number) = 1
          FROM request JOIN turn ON turn.request = request.id JOIN episode ON episode.id = turn.episode
            JOIN run ON run.id = episode.run {OPEN_SOURCES}
          WHERE request.id = ?1 HAVING count(*) > 0"
@@ -226,6 +209,7 @@ fn request_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
                     episode: row.get(1)?,
                     turn: Some(turn),
                     also: row.get(6)?,
+                    also_in_runs: row.get(9)?,
                     simulated: row.get(7)?,
                     ..SearchHit::new(MatchKind::Request, row.get(0)?)
                 })
@@ -356,6 +340,7 @@ impl SearchHit {
             attempt: None,
             test: None,
             also: 0,
+            also_in_runs: false,
             simulated: false,
         }
     }

@@ -1,9 +1,7 @@
 //! Which runs lists show with a warning. Their number and the filter have this one definition, and so has the mark in the list.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
-
-use model::lock;
+use std::sync::Arc;
 
 use crate::withdrawn_filter::{VALID, VALID_EPISODE};
 use crate::{Result, RunId, Store, import_report};
@@ -20,26 +18,11 @@ const SHARED_TRIALS: &str = "WITH copy AS (
        JOIN source ON source.id = run.source AND source.closed_at IS NULL
      GROUP BY copy.identity HAVING count(DISTINCT copy.run) > 1)";
 
-/// The latest answer of [`Store::runs_with_copies`], with the change of the library that it was made from.
-#[derive(Debug, Default)]
-pub(crate) struct LatestCopies(Mutex<Option<(u64, Arc<BTreeSet<RunId>>)>>);
-
 impl Store {
     /// The runs with trials that another run has as well, and those that may be copies of others. They are looked for once per
     /// change of the library.
-    ///
-    /// Nothing is locked meanwhile: two callers at once may both look.
     pub(crate) fn runs_with_copies(&self) -> Result<Arc<BTreeSet<RunId>>> {
-        // Before the runs are read: what is written meanwhile has a later number.
-        let change = self.last_change()?;
-        if let Some((made_from, runs)) = &*lock(&self.latest_copies.0)
-            && *made_from == change
-        {
-            return Ok(Arc::clone(runs));
-        }
-        let runs = Arc::new(self.find_runs_with_copies()?);
-        *lock(&self.latest_copies.0) = Some((change, Arc::clone(&runs)));
-        Ok(runs)
+        self.answer(&self.latest_runs_with_copies, || self.find_runs_with_copies())
     }
 
     fn find_runs_with_copies(&self) -> Result<BTreeSet<RunId>> {
@@ -49,7 +32,7 @@ impl Store {
                 find.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
             Ok(found)
         })?;
-        runs.extend(self.undecided_copies(None)?.into_iter().flatten().map(|(run, _)| run));
+        runs.extend(self.undecided_copies()?.iter().flatten().map(|(run, _)| *run));
         Ok(runs)
     }
 }

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use python::{
-    Failure, HOW_TO_GET_PYTHON, Python, compare, find_python, is_every_way, mutants, of_each_kind, reference,
-    sampled,
+    Failure, HOW_TO_GET_PYTHON, Python, compare, find_python, is_every_way, mutants, one_case_per_kind,
+    reference, sampled,
 };
 use scenario::Seed;
 use scenario::code::flask;
@@ -100,7 +100,7 @@ fn they_agree_on_what_mutants_break() -> Result<(), Failure> {
     let Some(python) = python_or_note()? else { return Ok(()) };
     let example = example();
     let whole = suite(Seed { base: 0, scenario: 0 }, &example, None);
-    let of_each_kind = of_each_kind(&example, whole.clone());
+    let shortened = one_case_per_kind(&example, whole.clone());
     let mut mutants = Vec::new();
     for (label, mutate) in MUTATIONS {
         let mut mutant = example.clone();
@@ -114,7 +114,7 @@ fn they_agree_on_what_mutants_break() -> Result<(), Failure> {
         let mut suite = whole.clone();
         if !is_every_way() {
             // Every second kind, in turn the others, to save time: a mutant here has many faults.
-            suite.cases = of_each_kind.cases.iter().skip(number % 2).step_by(2).cloned().collect();
+            suite.cases = shortened.cases.iter().skip(number % 2).step_by(2).cloned().collect();
         }
         let agreement = compare(&python, schema, flaws, &suite)?;
         assert!(agreement.differ.is_empty(), "{label}: {:#?}\n{}", agreement.differ, agreement.output);
@@ -135,7 +135,7 @@ fn they_agree_on_mutants_of_a_late_turn() -> Result<(), Failure> {
     for mut turn in sampled(Seed { base: 0, scenario: 2 }, &[45])? {
         let whole = turn.suite.cases.len();
         if !is_every_way() {
-            turn.suite = of_each_kind(&turn.schema, turn.suite);
+            turn.suite = one_case_per_kind(&turn.schema, turn.suite);
         }
         let (mut on_flask, mut tested) = (0, 0);
         for (number, mutant) in mutants(&turn, PARTS, &mut used).into_iter().enumerate() {

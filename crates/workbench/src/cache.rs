@@ -3,8 +3,6 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use store::RunId;
-
 use crate::api::{
     ApiError, CompareRequest, Comparison, Matrix, MatrixRequest, Member, Retries, RetriesRequest,
 };
@@ -25,8 +23,6 @@ pub(crate) struct AnswerCache {
     pub(crate) matrices: LatestAnswers<MatrixRequest, Matrix>,
     /// Of `get_retries`.
     pub(crate) retries: LatestAnswers<RetriesRequest, Retries>,
-    /// Groups of runs that may be copies of each other.
-    pub(crate) undecided_copies: LatestAnswers<(), Vec<Vec<(RunId, String)>>>,
     /// Failed attempts, run by run.
     pub(crate) failures: Digests,
 }

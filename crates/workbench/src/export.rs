@@ -229,7 +229,7 @@ const fn paper(grey: bool) -> Theme {
 fn preset_layout(preset: &str, height_pt: Option<u32>) -> Result<Layout, ApiError> {
     let known = Preset::parse(preset).map_err(|error| {
         ApiError::new("export.unknown_preset", error.to_string())
-            .hint("`list_presets` tells their widths; `icml` is one column, `icml:full` both")
+            .hint("`icml` is one column, `icml:full` both; `stamina rpc list_presets` tells their widths")
     })?;
     let layout = known.layout();
     match height_pt {

@@ -115,7 +115,7 @@ impl Workbench {
     /// end every start.
     fn set_aside_fatal_sources(&self) -> Result<(), ApiError> {
         for (source, reader) in self.store.readings()? {
-            if !Process::of_label(&reader).lives() {
+            if !Process::from_label(&reader).lives() {
                 tracing::warn!(source, "a process ended while it read this source; it is set aside");
                 self.store.set_aside(source)?;
             }

@@ -42,10 +42,7 @@ impl Workbench {
         let labels = self.source_labels()?;
         let ids: Vec<_> = list.rows.iter().map(|(_, entry)| entry.id).collect();
         let others = self.store.runs_sharing_trials(&ids)?;
-        let change = self.store.last_change()?;
-        let copies = &self.cache.undecided_copies;
-        let copies = copies.get(change, &(), || Ok(self.store.undecided_copies(None)?))?;
-        let mut undecided = copy_doubts(&ids, &copies);
+        let mut undecided = copy_doubts(&ids, &self.store.undecided_copies()?);
         let row_of = |(group, entry): (u32, RunEntry)| {
             let shared = others.get(&entry.id).map_or_else(Vec::new, |others| shared_trial_doubts(others));
             let undecided = undecided.remove(&entry.id);
@@ -92,7 +89,7 @@ impl Workbench {
         }
         let others = shared.iter().map(|other| (other.run.clone(), other.episodes)).collect::<Vec<_>>();
         let id = record.entry.id;
-        let undecided = copy_doubts(&[id], &self.store.undecided_copies(Some(id))?).remove(&id);
+        let undecided = copy_doubts(&[id], &self.store.undecided_copies_of(id)?).remove(&id);
         // The id of a job is no field of the source that is not known.
         if record.entry.job.is_some() {
             record.run.extra.remove(JOB_ID);

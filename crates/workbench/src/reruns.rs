@@ -50,21 +50,22 @@ impl Workbench {
         }
         let others = self.others_of_job(&record)?;
         let present = self.present_of_job(record.entry.id, &episodes, &others)?;
-        let mut unnamed = 0;
+        let (mut unnamed, mut doubt) = (0, None);
         let planned = self.planned(&record, &others, &present)?;
         let from_one =
             planned.as_deref().is_some_and(|planned| counts_from_one(planned, &record.run.settings));
         if all || request.missing {
             // Which ones are there and not kept, nothing says.
-            let not_kept = job::not_kept(&record.entry, &others);
-            let names = planned.as_deref().filter(|_| not_kept == 0);
+            let names = planned.as_deref().filter(|_| record.entry.episodes_not_kept == 0);
             let present_names: Vec<(&str, &str)> =
                 present.iter().map(|episode| (episode.scenario.as_str(), episode.key.as_str())).collect();
             let missing = missing::missing(names.unwrap_or_default(), &present_names);
             let named: u32 = missing.iter().map(|(_, count)| count).sum();
-            let present_count = (present.len() as u32).saturating_add(not_kept);
-            let fewer = record.run.planned_episodes.unwrap_or(0).saturating_sub(present_count);
+            let present_trials =
+                job::PresentTrials::count(&record.entry, &others, episodes.len(), present.len());
+            let fewer = record.run.planned_episodes.unwrap_or(0).saturating_sub(present_trials.least);
             unnamed = if names.is_some() { 0 } else { fewer.saturating_sub(named) };
+            doubt = present_trials.doubt_about(named.saturating_add(unnamed));
             for (task, count) in missing {
                 let task = runner.task_of(&task, &record.run.settings);
                 let trial = RerunTrial {
@@ -87,7 +88,7 @@ impl Workbench {
             commands,
             text: String::new(),
         };
-        list.text = text(&list, episodes.len());
+        list.text = text(&list, episodes.len(), doubt.as_deref());
         Ok(list)
     }
 
@@ -311,7 +312,8 @@ fn counts_from_one(planned: &[PlannedScenario], settings: &Extra) -> bool {
         && planned.iter().all(|planned| scenario_number(&planned.scenario).is_some_and(|number| number > 0))
 }
 
-fn text(list: &RerunList, episodes: usize) -> String {
+/// The list as text. `doubt`: where missing trials may be after all.
+fn text(list: &RerunList, episodes: usize, doubt: Option<&str>) -> String {
     let mut text = if list.trials.is_empty() && list.unnamed == 0 {
         format!("{}: nothing to run again\n", list.run)
     } else {
@@ -327,6 +329,9 @@ fn text(list: &RerunList, episodes: usize) -> String {
             "{} more planned and not there; nothing names them\n",
             counted(list.unnamed.into(), "trial")
         ));
+    }
+    if let Some(doubt) = doubt {
+        text.push_str(&format!("{doubt}\n"));
     }
     let row = |trial: &RerunTrial| {
         let end = trial.end_reason.map_or(String::new(), |reason| format!(", {}", reason.label()));
@@ -409,7 +414,8 @@ mod tests {
             assert!(commands.len() == 1 && commands[0].flags.is_none(), "{commands:?}");
             let (trials, [run, text_of]) = (trials.clone(), ["r", ""].map(str::to_owned));
             let list = RerunList { run, runner: None, trials, unnamed: 0, commands, text: text_of };
-            assert!(!text(&list, 1).contains("\n--path evil"), "{}", text(&list, 1));
+            let text = text(&list, 1, None);
+            assert!(!text.contains("\n--path evil"), "{text}");
         }
     }
 

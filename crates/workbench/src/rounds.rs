@@ -32,7 +32,7 @@ const NO_SR: &str = "SR and Gap are unknown: they need a run whose rounds are pl
 const NOBODY_AT_RISK: &str = "MT@k and Comp are unknown: every episode was stopped from outside before it passed a turn, so that nobody was at risk.";
 
 /// What a reader must know of the paper's table beside one's own numbers.
-pub(crate) const PAPER: &str = "The table of EvoCode-Bench's paper is of round by round: each round is tried up to four times from one snapshot, without feedback, and the first round that no try passes ends the task. Its MT@4 is for reference; MT@k over independent attempts at whole tasks is another number.";
+pub(crate) const PAPER: &str = "The table of EvoCode-Bench's paper is of round by round. Each round is tried up to four times from one snapshot, without feedback. The first round that no try passes ends the task. Its MT@4 is for reference; MT@k over independent attempts at whole tasks is another number.";
 
 /// Why runs of both protocols have no MT@k together.
 const MIXED: &str =

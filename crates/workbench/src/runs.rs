@@ -73,9 +73,8 @@ pub(crate) fn harness_of(settings: &RunSettings) -> Result<RunHarness, String> {
         needs: harness.needs(),
     };
     match &settings.harness_file {
-        Some(file) => {
-            harness::load(&files::beneath::resolved(file)).map(|file_harness| run_harness(&file_harness))
-        }
+        Some(file) => harness::load(&files::confined_path::resolved(file))
+            .map(|file_harness| run_harness(&file_harness)),
         None => harness::find(&settings.agent).map(run_harness),
     }
     .map_err(|error| error.to_string())

@@ -392,8 +392,9 @@ fn cautions(all: &SessionGroup, rows: &[SessionRow]) -> Vec<String> {
     ];
     if all.never_started > 0 {
         cautions.push(format!(
-            "{} of {} sessions never started. The program scores such a session all the same; the share of sessions still running leaves it out.",
-            all.never_started, all.scenarios
+            "{} of {} never started. The program scores such a session all the same; the share of sessions still running leaves it out.",
+            all.never_started,
+            counted(all.scenarios.into(), "session")
         ));
     }
     let (turns, answered) = all.answered;
@@ -404,7 +405,8 @@ fn cautions(all: &SessionGroup, rows: &[SessionRow]) -> Vec<String> {
             n => format!(" Of {} nothing says it: no conversation is recorded.", counted(n.into(), "turn")),
         };
         cautions.push(format!(
-            "{answered} of {turns} turns got an answer of the model; the others count as turns.{mean_note}"
+            "{answered} of {} got an answer of the model; the others count as turns.{mean_note}",
+            counted(turns.into(), "turn")
         ));
     }
     if all.differ > 0 {

@@ -132,8 +132,8 @@ impl Workbench {
     /// Version, sources, counts.
     pub fn app_state(&self, _: Nothing) -> Result<AppState, ApiError> {
         let change = self.changes.last();
-        // Summaries say which runs have a number that is less sure than it looks.
-        self.refresh_summaries()?;
+        // By the summaries that are there: a window waits for this answer, and asks for it at every change. Lists
+        // refresh them, and each new one is a change.
         let counts = self.store.library_counts()?;
         let sources = self.store.sources()?;
         let labels = source_labels(sources.iter().map(named));

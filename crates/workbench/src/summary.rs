@@ -151,3 +151,39 @@ fn partial(record: &RunRecord, episodes: &[EpisodeEntry], withdrawn: &BTreeSet<S
     let parts: Vec<String> = of_tasks.into_iter().chain(of_episodes).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use model::{Benchmark, Episode, Run};
+    use store::ParsedPart;
+
+    use crate::api::{ListRuns, Nothing};
+    use crate::{Options, Workbench};
+
+    /// The first call of a window made every summary first, and so did each that follows the reading of a folder.
+    #[test]
+    fn the_state_of_the_app_makes_no_summaries_and_counts_warnings_as_the_list_once_they_are_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Some(folder.path().join("library.sqlite"));
+        let workbench = Workbench::open(Options { db, ..Options::default() }).unwrap();
+        let source = workbench.store.put_source("/no/such/place", "results", false).unwrap();
+        let benchmark = Benchmark { key: "b".into(), name: "B".into() };
+        // One of four episodes is there.
+        let run = Run { planned_episodes: Some(4), ..Run::unknown("r", benchmark) };
+        workbench.store.put_runs(source, "", "table", &[run]).unwrap();
+        let episodes = [("r".to_owned(), Episode::new("a", "a"))];
+        let part =
+            ParsedPart { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+        workbench.store.put_part(source, &part).unwrap();
+
+        let before = workbench.app_state(Nothing {}).unwrap();
+        assert_eq!((before.runs, workbench.store.stale_runs().unwrap().len()), (1, 1));
+        let change = workbench.store.last_change().unwrap();
+        let listed =
+            workbench.list_runs(ListRuns { with_warnings: true, ..ListRuns::default() }).unwrap().total;
+        assert_eq!(listed, 1);
+        // A window that follows changes asks again.
+        assert!(workbench.store.last_change().unwrap() > change);
+        assert_eq!(workbench.app_state(Nothing {}).unwrap().runs_with_warnings, listed);
+    }
+}

@@ -302,7 +302,10 @@ impl Workbench {
             let place = match (&hit.test, hit.also) {
                 (Some(test), _) => format!("test {test}"),
                 (None, 0) => "request".to_owned(),
-                (None, also) => format!("request, the same in {}", counted(u64::from(also), "more turn")),
+                (None, also) => {
+                    let noun = if hit.also_in_runs { "more run" } else { "more turn" };
+                    format!("request, the same in {}", counted(u64::from(also), noun))
+                }
             };
             hits.push(TextHit {
                 kind,

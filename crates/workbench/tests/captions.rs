@@ -353,7 +353,7 @@ fn a_run_and_its_copy_are_summed_once_and_what_each_counts_is_said() {
 /// Nothing tells whether a run of one trial, without ids, times and tokens, is a copy of another one: both count, and it is said
 /// where they do.
 #[test]
-fn of_runs_that_may_be_copies_it_is_said_where_they_count() {
+fn runs_that_may_be_copies_are_mentioned_where_they_count() {
     let room = tempfile::tempdir().unwrap();
     let [one, two, solved] = ["one", "two", "solved"].map(|name| room.path().join(name));
     for place in [&one, &two, &solved] {

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use figures::{Figure, FigureSpec, caption};
 use workbench::api::{
-    Bands, Comparability, CompareRequest, FailuresRequest, FigureSubject, ListRuns, MatrixRequest, Measure,
-    Pairs, RetriesRequest, TableSubject,
+    Bands, Comparability, CompareRequest, FailureScope, FailuresRequest, FigureSubject, ListRuns,
+    MatrixRequest, Measure, Pairs, RetriesRequest, TableSubject,
 };
 
 use serde_json::{Value, json};
@@ -125,11 +125,22 @@ fn every_figure_says_method_n_events_policy_and_software() {
                 "mini_swe and openhands: each n = 6",
                 "All episodes of mini_swe and openhands: each n = 2, 1 event, 1 censored",
                 "Classes are given by rules",
-                "n of classes: failed attempts, of",
-                "in 4 episodes",
+                "Shares are of failed attempts: 12 of ",
+                " attempts in 4 episodes.",
                 policy,
             ],
             vec!["τ"],
+        ),
+        (
+            FigureSubject::Failures {
+                of: FailuresRequest {
+                    members: members(&TWO),
+                    scope: FailureScope::First,
+                    ..FailuresRequest::default()
+                },
+            },
+            vec!["Shares are of first failures: 2 of ", " turns at risk in 4 episodes."],
+            vec!["n of classes"],
         ),
     ];
     for (figure, wanted, unwanted) in cases {

@@ -151,7 +151,7 @@ fn every_attempt_that_did_not_pass_is_counted_by_why_it_ended() {
     let expected = ["tests failed,3", "agent timeout,1", "environment,1", "no verdict,1", "unfinished,1"];
     assert_eq!(rows, expected, "{table}");
     let report = std::fs::read_to_string(to.join("report.md")).unwrap();
-    assert!(report.contains("7 of 8 attempts did not pass"), "{report}");
+    assert!(report.contains("Of every attempt at every turn: 7 of 8 attempts did not pass"), "{report}");
 }
 
 /// Episodes of one scenario that do not do the same vary; an interval over scenarios needs two.

@@ -9,7 +9,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use figures::table::{Table, Value};
 use model::{
-    Attempt, Benchmark, Counting, EndReason, Episode, Reported, Run, TaskTotals, Tokens, Turn, Verdict,
+    Attempt, Benchmark, Counting, EndReason, Episode, Reported, Run, STATED_FAILING, TaskTotals, Tokens,
+    Turn, Verdict,
 };
 use proptest::collection::vec;
 use proptest::option::of;
@@ -111,8 +112,6 @@ fn assert_equal(one: &[TableOrCode], runs: &[&str], other: &Workbench, back: &[&
                 let ignored: &[&str] = match label {
                     // Sets of scenarios are numbered anew, and the bootstrap draws in their order.
                     "several" => &["bootstrap"],
-                    // The table has no column for a stated number of failing tests (docs/formats.md).
-                    "evocode" => &["failing"],
                     _ => &[],
                 };
                 let (mut a_values, mut b_values) = (values(&a, ignored), values(&b, ignored));
@@ -258,9 +257,10 @@ fn attempt() -> impl Strategy<Value = Attempt> {
         numbers,
         of(0..9_u32),
         of(0..9_u32),
+        of(0..9_u32),
     )
         .prop_map(
-            |(verdict, reason, counts, counting, (input, cached, output), numbers, calls, steps)| {
+            |(verdict, reason, counts, counting, (input, cached, output), numbers, calls, steps, stated)| {
                 let mut attempt = Attempt::new(1, verdict);
                 // No attempt that failed ends an episode of which all is passed.
                 attempt.end_reason =
@@ -271,6 +271,9 @@ fn attempt() -> impl Strategy<Value = Attempt> {
                 (attempt.cost_usd, attempt.timing.agent_seconds) = (numbers.0, numbers.1);
                 (attempt.timing.test_seconds, attempt.reward) = (numbers.2, numbers.3);
                 (attempt.tool_calls, attempt.steps) = (calls, steps);
+                if let Some(failing) = stated {
+                    attempt.extra.insert(STATED_FAILING.to_owned(), failing.into());
+                }
                 attempt
             },
         )

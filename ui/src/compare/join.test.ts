@@ -70,6 +70,14 @@ test("a test that is not named is unknown where some neither passed nor failed",
   expect(stateWith(43)).toBe("clear");
 });
 
+test("a test that is not named is unknown where a reward passed an attempt of which not every test did", () => {
+  const left = attempt([result("a")], []);
+  const stateWith = (passed: number): string | undefined =>
+    joinTests(left, attempt([], [], { verdict: "passed", passed, total: 5 }))[0]?.right;
+  expect(stateWith(3)).toBe("unknown");
+  expect(stateWith(5)).toBe("clear");
+});
+
 test("modes pick what differs, fails or errs", () => {
   const joined = joinTests(attempt([result("a"), result("b"), result("e", "error")], ["c"]), attempt([result("a")], ["b", "c", "e"]));
   const ids = (mode: Parameters<typeof belongs>[1]): string[] => joined.filter((t) => belongs(t, mode)).map((t) => t.id);

@@ -29,13 +29,14 @@ function statesOf(attempt: AttemptDetail | undefined): (id: string) => { state: 
   if (!attempt) return () => ({ state: "unknown", result: null });
   const failing = new Map(attempt.failing.map((t) => [t.id, t]));
   const passed = new Set(attempt.passed_tests);
-  // Where the suite itself did not come to a verdict, silence says nothing. Where it failed, tests that neither passed nor failed
-  // may be among those that are not named.
+  // Where the suite itself did not come to a verdict, silence says nothing. Tests that neither passed nor failed may be among those
+  // that are not named, and a reward may pass an attempt with tests that failed.
   const complete =
     attempt.failing_not_described === 0 &&
     attempt.passed !== null &&
     attempt.total !== null &&
-    (attempt.verdict === "passed" || (attempt.verdict === "failed" && attempt.passed + attempt.failing.length >= attempt.total));
+    (attempt.verdict === "passed" || attempt.verdict === "failed") &&
+    attempt.passed + attempt.failing.length >= attempt.total;
   return (id) => {
     const result = failing.get(id) ?? null;
     if (result) return { state: result.outcome === "error" ? "error" : "failed", result };

@@ -157,7 +157,7 @@ export function noneFailed(scope: FailureScope, ofOneTurn: boolean): string {
 /** What must be known of the origins of a scope: null where every failed attempt is counted, and where no turn was tried again. */
 export function originsAbout(scope: FailureScope, { tried_again }: Pick<Repair, "tried_again">): string | null {
   if (scope === "attempts" || tried_again === 0) return null;
-  return "New, regressed and still failing are counted at the last attempt of a turn. A test that failed at an attempt before it is still failing there, so few are new or regressed. “Every attempt” shows where failures began.";
+  return "New, regressed and still failing are counted at the last attempt of a turn. A test that failed at an attempt before it is still failing there. So few are new or regressed. “Every attempt” shows where failures began.";
 }
 
 /** `regressed, passed in turn 2`; `still failing since turn 3, passed in turn 1`. */

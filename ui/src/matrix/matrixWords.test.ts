@@ -67,7 +67,9 @@ test("what holds τ down is named as the matrix names it", () => {
     models: [line("GLM-5.2"), line("MiniMax-M3"), line(null)],
     cells: [cell(["lab.glm"]), cell(["lab.minimax-m3"], 0, 1), null],
   };
-  expect(heldInWords(matrix)).toBe("Compared over 7 turns: MiniMax-M3 has no data beyond turn 7; the others have data to turn 9 or later.");
+  expect(heldInWords(matrix)).toBe(
+    "Compared over 7 turns: the curve of MiniMax-M3 is known to turn 7, those of the others to turn 9 or later.",
+  );
   const two = {
     ...matrix,
     tau: 1,
@@ -76,7 +78,7 @@ test("what holds τ down is named as the matrix names it", () => {
     cells: [cell(["a"]), cell(["b"], 1, 1)],
   };
   expect(heldInWords(two)).toBe(
-    "Compared over 1 turn: codex × GLM-5.2 and opencode × MiniMax-M3 have no data beyond turn 1; the others have data to turn 3.",
+    "Compared over 1 turn: the curves of codex × GLM-5.2 and opencode × MiniMax-M3 are known to turn 1, those of the others to turn 3.",
   );
   expect(
     heldInWords({
@@ -84,7 +86,7 @@ test("what holds τ down is named as the matrix names it", () => {
       shortest: { runs: ["a", "b", "c", "d"], otherwise: 3, others: 1, furthest: 3 },
       cells: ["a", "b", "c", "d"].map((run) => cell([run])),
     }),
-  ).toContain(": 4 cells have no data");
-  expect(heldInWords({ ...matrix, shortest: { ...matrix.shortest, others: 1, furthest: 9 } })).toMatch(/; the other has data to turn 9\.$/);
+  ).toContain(": the curves of 4 cells are known to turn 1, ");
+  expect(heldInWords({ ...matrix, shortest: { ...matrix.shortest, others: 1, furthest: 9 } })).toMatch(/, that of the other to turn 9\.$/);
   expect(heldInWords({ ...matrix, shortest: null })).toBeNull();
 });

@@ -47,7 +47,7 @@ export function cellsOf(matrix: Matrix, chosen: readonly number[]): MatrixCell[]
   return chosen.map((at) => matrix.cells[at]).filter((cell) => cell != null);
 }
 
-/** Which cells hold τ down, as a comparison says it: `Compared over 7 turns: MiniMax-M3 has no data beyond turn 7; the others have data to turn 9 or later.` */
+/** Which cells hold τ down, as a comparison says it: `Compared over 7 turns: the curve of MiniMax-M3 is known to turn 7, those of the others to turn 9 or later.` */
 export function heldInWords(matrix: Pick<Matrix, "tau" | "shortest" | "harnesses" | "models" | "cells">): string | null {
   const { tau, shortest, harnesses, models } = matrix;
   if (shortest === null || tau === null) return null;
@@ -62,9 +62,10 @@ export function heldInWords(matrix: Pick<Matrix, "tau" | "shortest" | "harnesses
           : `${lineName(harnesses[cell.harness])} × ${lineName(models[cell.model])}`,
     );
   const subject = names.length > 3 ? `${String(names.length)} cells` : names.join(", ").replace(/, ([^,]*)$/, " and $1");
-  const rest = shortest.others === 1 ? "the other has" : "the others have";
+  const curves = names.length === 1 ? `the curve of ${subject} is` : `the curves of ${subject} are`;
+  const rest = shortest.others === 1 ? "that of the other" : "those of the others";
   const orLater = shortest.furthest > shortest.otherwise ? " or later" : "";
-  return `Compared over ${counted(tau, "turn")}: ${subject} ${names.length === 1 ? "has" : "have"} no data beyond turn ${String(tau)}; ${rest} data to turn ${String(shortest.otherwise)}${orLater}.`;
+  return `Compared over ${counted(tau, "turn")}: ${curves} known to turn ${String(tau)}, ${rest} to turn ${String(shortest.otherwise)}${orLater}.`;
 }
 
 /** Cells whose turns are graded by themselves, as lines of a table of scores. */

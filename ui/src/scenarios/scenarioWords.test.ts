@@ -1,5 +1,9 @@
 import { expect, it } from "vitest";
-import { answersOf, comparedWith, integerProblem, partsOf, partsOfAll, plain, rate, readPlace } from "./scenarioWords";
+import { answersOf, comparedWith, integerProblem, isZip, partsOf, partsOfAll, plain, rate, readPlace } from "./scenarioWords";
+
+it("knows a zip in capital letters", () => {
+  expect(["/packs/a.zip", "/packs/A.ZIP", "/packs/zip", "/packs/a.zip/b"].map(isZip)).toEqual([true, true, false, false]);
+});
 
 it("reads a place from the address, whatever stands there", () => {
   expect(readPlace({})).toEqual({ source: undefined, at: "", scenario: 0, turn: 1, tab: "schema" });

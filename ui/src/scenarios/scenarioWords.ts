@@ -14,6 +14,9 @@ export const tabNames: Readonly<Record<Tab, string>> = {
   files: "Files",
 };
 
+/** Whether a pack is a zip by its name, which may be in capital letters. */
+export const isZip = (path: string): boolean => path.toLowerCase().endsWith(".zip");
+
 /** What the address says; what it leaves out is as at first sight. */
 export interface Place {
   readonly source: number | undefined;

@@ -21,7 +21,7 @@ export const tourSteps: readonly TourStep[] = [
   {
     at: '[aria-label="At risk"]',
     title: "At risk",
-    text: "The number of episodes at risk at each turn: those that had neither failed nor been censored before it. An episode that a budget, the endpoint or another cause outside its agent ended is censored: it counts up to its last turn, and never as a failure.",
+    text: "The number of episodes at risk at each turn: those that had neither failed nor been censored before it. An episode that a budget, the endpoint or another cause outside its agent ended is censored. It counts up to its last turn, and never as a failure.",
   },
   {
     at: '[aria-label="Episodes by turns"]',
@@ -36,7 +36,7 @@ export const tourSteps: readonly TourStep[] = [
   {
     at: "body",
     title: "Any number",
-    text: "Point at a number and press e: it is explained in one sentence, with its formula, its inputs, and lines of Python or R that give the same. Ctrl K finds everything, ? lists the keys.",
+    text: "Point at a number and press e: it is explained in one sentence. Its formula and inputs stand below, with lines of Python or R that give the same. Ctrl K finds everything, ? lists the keys.",
   },
 ];
 

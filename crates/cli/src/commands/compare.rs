@@ -204,6 +204,7 @@ fn caveats_text(members: &[ComparedMember]) -> String {
         }
     }
     let line = |(caveat, names): &(&str, Vec<&str>)| match names.len() {
+        2 if members.len() == 2 => format!("Both members: {caveat}\n"),
         all if all == members.len() && all > 1 => format!("All {all} members: {caveat}\n"),
         _ => format!("{}: {caveat}\n", names.join(", ")),
     };

@@ -306,12 +306,12 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
         let median = repair.median_turns.in_words(|turns| counted(turns.into(), "turn"));
         let ends = match (repair.stretches_repaired, repair.repaired_in_same_turn) {
             (Some(repaired), _) if one && unknown > 0 => format!(
-                "of which {repaired} of {} ended with a pass; how the other {unknown} ended is unknown: {HIDDEN_PASSES}",
+                "of which {repaired} of {} ended with a pass. How the other {unknown} ended is unknown: {HIDDEN_PASSES}",
                 repair.stretches - unknown
             ),
             (Some(repaired), _) if one => format!("of which {repaired} ended with a pass"),
             (Some(repaired), Some(in_same_turn)) if unknown > 0 => format!(
-                "of which {repaired} of {known} ended with a pass, {in_same_turn} of these in the same turn (median of the {known} {median}); how the other {unknown} ended is unknown: {HIDDEN_PASSES}",
+                "of which {repaired} of {known} ended with a pass, {in_same_turn} of these in the same turn (median of the {known} {median}). How the other {unknown} ended is unknown: {HIDDEN_PASSES}",
                 known = repair.stretches - unknown
             ),
             (Some(repaired), Some(in_same_turn)) => format!(

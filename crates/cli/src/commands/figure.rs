@@ -59,6 +59,11 @@ pub(crate) enum BandsWord {
     None,
 }
 
+/// Reads a height. Whether a figure of it fits a page is said where it is drawn.
+fn parse_height(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "a height is a whole number of points (72 are an inch), as 200".to_owned())
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct FigureArgs {
     /// A kind (survival, first-failures, differences, ratios, paired, bars, pareto, plane, matrix, retries, failures), or a file
@@ -77,7 +82,7 @@ pub(crate) struct FigureArgs {
     #[arg(long, value_name = "VENUE")]
     preset: Option<String>,
     /// Height in pt; by default what the figure needs. A warning says if the figure has another height
-    #[arg(long, value_name = "PT")]
+    #[arg(long, value_name = "PT", value_parser = parse_height, allow_negative_numbers = true)]
     height: Option<u32>,
     /// In grayscale
     #[arg(long)]

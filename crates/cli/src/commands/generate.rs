@@ -136,7 +136,7 @@ fn write(
 
 /// `stamina generate --check`.
 pub(crate) fn check(path: &Path, as_json: bool) -> Result<ExitCode, ApiError> {
-    let bytes = files::beneath::read_named_file(path, MANIFEST_CAP).map_err(|error| {
+    let bytes = files::confined_path::read_named_file(path, MANIFEST_CAP).map_err(|error| {
         let code = if is_missing(&error) { "manifest.missing" } else { "manifest.unreadable" };
         ApiError::new(code, format!("The manifest cannot be read: {error}"))
             .at(path.display().to_string())
@@ -191,8 +191,7 @@ pub(crate) fn sampled(
     let files = configs.iter().map(|path| read_config(path)).collect::<Result<Vec<_>, _>>()?;
     let config = resolve(&files, values).map_err(|error| config_error(&error))?;
     let throttle = ProgressThrottle::new();
-    let progress =
-        |at: pack::Progress| throttle.report(|| format!("generated {} of {} turns", at.done, at.total));
+    let progress = |at: pack::Progress| throttle.report(|| format!("generated {}", at.in_words()));
     workbench::sampler::sample(
         &config.generation,
         given(&config),
@@ -227,7 +226,7 @@ fn run(
     let progress = |at: pack::Progress| {
         throttle.report(|| {
             let answers = sampler.tally.as_ref().map(|tally| format!("; {}", tally.counts().in_words()));
-            format!("generated {} of {} turns{}", at.done, at.total, answers.unwrap_or_default())
+            format!("generated {}{}", at.in_words(), answers.unwrap_or_default())
         });
     };
     let path = match target {

@@ -40,8 +40,9 @@ pub(crate) struct ReportArgs {
 pub(crate) fn report(workbench: &Workbench, args: &ReportArgs, as_json: bool) -> Result<ExitCode, ApiError> {
     let comparison = compared(workbench, &args.runs, args.reference.as_deref(), args.tau)?;
     let (cancel, throttle) = (cancel_on_signal(), ProgressThrottle::new());
-    let progress =
-        |done: usize, total: usize| throttle.report(|| format!("hashed {done} of {total} input files"));
+    let progress = |done: usize, total: usize| {
+        throttle.report(|| format!("hashed {done} of {}", model::counted(total as u64, "input file")));
+    };
     let watch = Watch { progress: &progress, cancel: &cancel };
     if args.zip {
         let bundle = ExportSubject::Bundle { of: comparison, preset: args.preset.clone() };
@@ -56,7 +57,8 @@ pub(crate) fn report(workbench: &Workbench, args: &ReportArgs, as_json: bool) ->
     if as_json {
         print_json(&json!({ "path": folder.path, "files": folder.files, "warnings": folder.warnings }));
     } else {
-        note(&format!("{}: {} files; open report.html or report.md", folder.path, folder.files.len()));
+        let files = model::counted(folder.files.len() as u64, "file");
+        note(&format!("{}: {files}; open report.html or report.md", folder.path));
     }
     Ok(ExitCode::SUCCESS)
 }

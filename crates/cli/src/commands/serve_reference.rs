@@ -43,11 +43,11 @@ impl Reference {
                     let code = if is_missing(&error) { "schema.missing" } else { "schema.unreadable" };
                     file_error(code, format!("The file cannot be read: {error}"))
                 };
-                let bytes = files::beneath::read_named_file(path, SCHEMA_CAP).map_err(|error| match error
-                    .kind()
-                {
-                    std::io::ErrorKind::FileTooLarge => file_error("schema.large", error.to_string()),
-                    _ => unreadable(error),
+                let bytes = files::confined_path::read_named_file(path, SCHEMA_CAP).map_err(|error| {
+                    match error.kind() {
+                        std::io::ErrorKind::FileTooLarge => file_error("schema.large", error.to_string()),
+                        _ => unreadable(error),
+                    }
                 })?;
                 let text = String::from_utf8(bytes)
                     .map_err(|_| file_error("schema.form", "The file is not UTF-8 text".to_owned()))?;

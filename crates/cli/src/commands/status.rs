@@ -73,13 +73,16 @@ fn status_text(run: &LiveRunDetail) -> String {
     ));
     let cached = row.tokens.cached.map_or_else(String::new, |n| format!(" ({} cached)", short(n as f64)));
     lines.push(format!(
-        "{} requests, {}{cached}, {}",
-        run.requests,
+        "{}, {}{cached}, {}",
+        counted(run.requests, "request"),
         tokens_of(&row.tokens),
         spend(run, is_live)
     ));
     if run.unmetered > 0 {
-        lines.push(format!("{} answers reported no usage: tokens and cost are too low", run.unmetered));
+        lines.push(format!(
+            "{} reported no usage: tokens and cost are too low",
+            counted(run.unmetered, "answer")
+        ));
     }
     if !run.faults.is_empty() {
         let faults: Vec<String> = run
@@ -303,6 +306,16 @@ mod tests {
         }
         let row = text.lines().find(|line| line.starts_with("scenario_2  ")).unwrap();
         assert!(row.contains("unknown") && !row.contains("queued") && !row.contains('0'), "{row}");
+    }
+
+    /// "1 requests" and "1 answers" stood there.
+    #[test]
+    fn one_request_is_in_the_singular() {
+        let mut one = run(false);
+        (one.requests, one.unmetered) = (1, 1);
+        let text = status_text(&one);
+        assert!(text.lines().any(|line| line.starts_with("1 request, ")), "{text}");
+        assert!(text.contains("\n1 answer reported no usage: "), "{text}");
     }
 
     #[test]

@@ -7,10 +7,10 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use workbench::Workbench;
 use workbench::api::{
-    ApiError, AttemptChoice, DisagreementMode, DisagreementRequest, DisagreementSort, ExportFormat,
-    ExportRequest, ExportSubject, FailureCasesRequest, FailureOrigin, GridSort, JobRef, JobState, ListRuns,
-    Member, Nothing, PackInfo, RetriesRequest, RunFolder, ScenarioSuiteRequest, ScenarioTurnRef,
-    TableSubject, TasksRequest, TurnRef, ValidatePack, WarningSelection,
+    ApiError, AttemptChoice, CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort,
+    ExportFormat, ExportRequest, ExportSubject, FailureCasesRequest, FailureOrigin, GridSort, JobRef,
+    JobState, ListRuns, Member, Nothing, PackInfo, RetriesRequest, RunFolder, ScenarioSuiteRequest,
+    ScenarioTurnRef, TableSubject, TasksRequest, TurnRef, ValidatePack, WarningSelection,
 };
 
 use super::exports::{absolute, format_of, written};
@@ -325,6 +325,15 @@ fn sort(args: &TableArgs) -> GridSort {
     }
 }
 
+/// A comparison that has a pair.
+fn require_pair(request: CompareRequest) -> Result<CompareRequest, ApiError> {
+    if request.members.len() < 2 {
+        return Err(ApiError::new("export.pairs", "Pairs are of two runs or more, and there is 1")
+            .hint("Name another run, or a group of runs; `stamina table runs RUN` has one alone"));
+    }
+    Ok(request)
+}
+
 fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableSubject, ApiError> {
     let selection = &args.selection;
     let request = || compared(workbench, &args.runs, selection.reference.as_deref(), selection.tau);
@@ -337,7 +346,7 @@ fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableSubject, Api
         TableWord::Runs => TableSubject::Runs { of: request()? },
         TableWord::Scores => TableSubject::Scores { of: request()? },
         TableWord::Spent => TableSubject::Spent { of: request()? },
-        TableWord::Pairs => TableSubject::Pairs { of: request()? },
+        TableWord::Pairs => TableSubject::Pairs { of: require_pair(request()?)? },
         TableWord::Paired => TableSubject::Paired { of: request()?, other: None },
         TableWord::Sensitivity => TableSubject::Sensitivity { of: request()? },
         TableWord::Settings => TableSubject::Settings { of: request()? },

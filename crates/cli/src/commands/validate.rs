@@ -34,8 +34,7 @@ pub(crate) fn validate(
     };
     let cancel = cancel_on_signal();
     let throttle = ProgressThrottle::new();
-    let progress =
-        |at: pack::Progress| throttle.report(|| format!("validated {} of {} turns", at.done, at.total));
+    let progress = |at: pack::Progress| throttle.report(|| format!("validated {}", at.in_words()));
     let report =
         validate::validate(&pack, &options, &progress, &cancel).map_err(|error| pack_error(&error, path))?;
     if as_json {
@@ -106,9 +105,9 @@ fn report_text(report: &Report) -> String {
     }
     if report.mutants > 0 {
         text.push_str(&format!(
-            "{} of {} mutants noticed ({})\n\n",
+            "{} of {} noticed ({})\n\n",
             report.killed,
-            report.mutants,
+            counted(report.mutants, "mutant"),
             percent(report.killed, report.mutants)
         ));
         let rows: Vec<Vec<String>> = report

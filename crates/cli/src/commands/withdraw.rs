@@ -126,8 +126,8 @@ fn read_marks(table: &Path) -> Result<Vec<Mark>, ApiError> {
         )
     };
     // It may be somebody else's: a device has no end.
-    let bytes =
-        files::beneath::read_named_file(table, LARGEST_TABLE).map_err(|error| wrong(error.to_string()))?;
+    let bytes = files::confined_path::read_named_file(table, LARGEST_TABLE)
+        .map_err(|error| wrong(error.to_string()))?;
     let mut reader = csv::Reader::from_reader(bytes.as_slice());
     let headings = reader.headers().map_err(|error| wrong(error.to_string()))?.clone();
     let place = |name: &str| headings.iter().position(|heading| heading == name);

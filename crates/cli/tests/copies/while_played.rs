@@ -18,7 +18,7 @@ fn pooled(library: &TestHome) -> (Value, Value, Value) {
 }
 
 /// Libraries of an early and a late copy of a run, once for each order in which they can be opened.
-fn of_early_and_late(early: impl Fn(&Path), late: impl Fn(&Path)) -> Vec<(TestHome, String)> {
+fn early_and_late_libraries(early: impl Fn(&Path), late: impl Fn(&Path)) -> Vec<(TestHome, String)> {
     let made = [true, false].into_iter().map(|early_first| {
         let library = TestHome::new();
         let places = ["early/run-a", "late/run-a"].map(|place| library.path(place));
@@ -63,7 +63,7 @@ const RESUMED: &str = "0b6c62a7-3d0b-4d0e-8f5a-52c1c0a9e7d4";
 fn a_run_of_tb_that_was_copied_while_it_ran_is_its_result() {
     for uuid in [BEGUN, RESUMED] {
         for (library, order) in
-            of_early_and_late(|at| run_of_tb(at, None, BEGUN), |at| run_of_tb(at, Some(true), uuid))
+            early_and_late_libraries(|at| run_of_tb(at, None, BEGUN), |at| run_of_tb(at, Some(true), uuid))
         {
             assert_eq!(pooled(&library), (json!(2), json!(0.5), json!(2)), "{uuid}, {order}");
         }
@@ -74,7 +74,7 @@ fn a_run_of_tb_that_was_copied_while_it_ran_is_its_result() {
 #[test]
 fn a_run_of_tb_and_what_a_resume_made_of_it_are_one() {
     let at_the_end = |uuid: &'static str| move |at: &Path| run_of_tb(at, Some(true), uuid);
-    for (library, order) in of_early_and_late(at_the_end(BEGUN), at_the_end(RESUMED)) {
+    for (library, order) in early_and_late_libraries(at_the_end(BEGUN), at_the_end(RESUMED)) {
         assert_eq!(pooled(&library), (json!(2), json!(0.5), json!(2)), "{order}");
     }
 }
@@ -90,7 +90,7 @@ fn runs_of_tb_of_one_name_are_not_the_same() {
             std::fs::write(&path, text.replace("\"id-", "\"other-")).expect("to write");
         }
     };
-    for (library, order) in of_early_and_late(|at| run_of_tb(at, None, BEGUN), with_other_ids) {
+    for (library, order) in early_and_late_libraries(|at| run_of_tb(at, None, BEGUN), with_other_ids) {
         for run in library.run_ids() {
             assert_eq!(library.json(&["copies", &run])["copies"], json!([]), "{order}");
         }
@@ -128,7 +128,7 @@ fn scenario_of_others(run: &Path, turns: usize) {
 fn a_scenario_that_was_copied_while_it_was_played_is_the_finished_one() {
     for turns in [1, 2] {
         for (library, order) in
-            of_early_and_late(|at| scenario_of_others(at, turns), |at| scenario_of_others(at, 3))
+            early_and_late_libraries(|at| scenario_of_others(at, turns), |at| scenario_of_others(at, 3))
         {
             assert_eq!(pooled(&library), (json!(1), json!(3.0), json!(1)), "{turns}, {order}");
         }
@@ -171,7 +171,7 @@ fn right() -> Value {
 #[test]
 fn a_run_that_was_copied_while_it_ran_is_the_finished_one() {
     let right = right();
-    for (library, order) in of_early_and_late(own_run_that_has_begun, own_run) {
+    for (library, order) in early_and_late_libraries(own_run_that_has_begun, own_run) {
         let both = library.json(&["matrix"]);
         for field in ["n", "mean_stamina"] {
             assert_eq!(both["cells"][0][field], right["cells"][0][field], "{field}, {order}");
@@ -189,7 +189,7 @@ fn a_scenario_folder_without_its_run_belongs_to_that_run() {
         let fixture = folders::fixtures().join("staminabench/own/scenario_0");
         folders::copy(&fixture, &at.join("scenario_0"));
     };
-    for (library, order) in of_early_and_late(alone, own_run) {
+    for (library, order) in early_and_late_libraries(alone, own_run) {
         let both = library.json(&["matrix"]);
         assert_eq!(both["cells"].as_array().map(Vec::len), Some(1), "{order}: {both}");
         for field in ["n", "mean_stamina", "harness"] {

@@ -27,22 +27,22 @@ impl Library {
     pub(crate) fn new(source: &Path, run: &str, reference: &str) -> Self {
         let home = TestHome::new();
         home.ingest(source);
-        Self::of_home(home, run, reference)
+        Self::from_home(home, run, reference)
     }
 
     /// The same of what a home has in its library.
-    pub(crate) fn of_home(home: TestHome, run: &str, reference: &str) -> Self {
+    pub(crate) fn from_home(home: TestHome, run: &str, reference: &str) -> Self {
         let ids = home.run_ids();
         let id = |end: &str| {
             ids.iter().find(|id| id.ends_with(end)).unwrap_or_else(|| panic!("{end} in {ids:?}")).clone()
         };
         let (run, reference) = (id(run), id(reference));
         let mut library = Self { home, run, reference, tau: Value::Null };
-        library.tau = library.of_run("stamina")["tau"].clone();
+        library.tau = library.run_value("stamina")["tau"].clone();
         library
     }
 
-    pub(crate) fn of_run(&self, name: &str) -> Value {
+    pub(crate) fn run_value(&self, name: &str) -> Value {
         let runs = self.home.json(&["runs"]);
         let runs = runs.as_array().expect("runs");
         runs.iter().find(|run| run["id"] == self.run.as_str()).expect("the run")[name].clone()

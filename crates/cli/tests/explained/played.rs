@@ -52,7 +52,7 @@ fn numbers_of_a_run_that_is_played_are_what_the_lines_of_their_explanations_give
     let home = home_with_a_played_run();
     continue_as_if_paid(&home);
 
-    let library = Library::of_home(home, "run", "run");
+    let library = Library::from_home(home, "run", "run");
     let folder = library.home.path("results").to_str().expect("UTF-8").to_owned();
     let live =
         library.home.json(&["rpc", "get_live_run", &serde_json::json!({ "folder": folder }).to_string()]);

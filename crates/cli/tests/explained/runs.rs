@@ -65,9 +65,10 @@ fn rewards_beyond_0_to_1_are_bounded_in_the_lines_as_in_the_app() {
     let table = folder.path().join("rewards.csv");
     std::fs::write(&table, REWARDS).expect("written");
     let library = Library::new(&table, "rewards", "rewards");
-    for (key, shown, expected) in
-        [("mt_at_k", library.of_run("mt_at_k")["2"].clone(), 75.0), ("comp", library.of_run("comp"), 50.0)]
-    {
+    for (key, shown, expected) in [
+        ("mt_at_k", library.run_value("mt_at_k")["2"].clone(), 75.0),
+        ("comp", library.run_value("comp"), 50.0),
+    ] {
         let entry = entries().into_iter().find(|entry| entry.key == key).expect("an entry");
         let computed = library.computed(&entry, &[("K", "2")]);
         assert!(are_near(&[number(&shown)], &[expected]), "{key}: the app says {shown}");
@@ -111,7 +112,7 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     let (run, reference) = (sample.run.clone(), sample.reference.clone());
     let (run, reference) = (run.as_str(), reference.as_str());
     let pairs = sample.rows(&["pairs", reference, run]);
-    let stamina = sample.of_run("stamina");
+    let stamina = sample.run_value("stamina");
     let spent = sample.rows(&["spent", run]).remove(0);
     let episodes = sample.rows(&["episodes", run]);
     let sum = |name: &str| episodes.iter().map(|row| number(&row[name])).sum::<f64>();
@@ -143,10 +144,10 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         .unwrap_or_else(|| panic!("{disagreements:?}"));
     let compared_tau = sample.home.json(&["compare", reference, run])["tau"].clone();
     let mut expected: BTreeMap<&str, Vec<f64>> = BTreeMap::from([
-        ("episodes", one(&sample.of_run("episodes"))),
+        ("episodes", one(&sample.run_value("episodes"))),
         (
             "planned_turns",
-            ["planned_turns_min", "planned_turns"].map(|name| number(&sample.of_run(name))).to_vec(),
+            ["planned_turns_min", "planned_turns"].map(|name| number(&sample.run_value(name))).to_vec(),
         ),
         ("events", one(&stamina["events"])),
         ("censored", one(&stamina["censored"])),
@@ -154,7 +155,7 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         ("mean_stamina", one(&stamina["mean"])),
         ("median_stamina", one(&stamina["median"])),
         ("survival", sample.rows(&["survival", run]).iter().map(|row| number(&row["survival"])).collect()),
-        ("score", one(&sample.of_run("score"))),
+        ("score", one(&sample.run_value("score"))),
         ("tokens", vec![number(&spent["input_tokens"]) + number(&spent["output_tokens"])]),
         ("turns_passed", vec![sum("passed_turns"), sum("planned_turns")]),
         ("rate_per_turn", one(&spent["tokens_per_turn"])),
@@ -213,9 +214,9 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     write_rounds(&rounds.join("alone"), "sr", &[("a", &["1", "01", "1"]), ("b", &["0000", "1", "0000"])]);
     write_rounds(&rounds.join("chains"), "mt_at_k", &[("a", &["1", "01", "1"]), ("b", &["1", "0000"])]);
     let rounds = Library::new(&rounds, "alone", "chains");
-    let [sr, gap] = ["sr", "gap"].map(|name| number(&rounds.of_run(name)));
+    let [sr, gap] = ["sr", "gap"].map(|name| number(&rounds.run_value(name)));
     assert!((sr - 50.0).abs() < 1e-9 && (gap + 50.0 / 3.0).abs() < 1e-9, "{sr} {gap}");
-    let played = Library::of_home(home_with_a_played_run(), "run", "run");
+    let played = Library::from_home(home_with_a_played_run(), "run", "run");
     let estimate = played.home.json(&[
         "preflight",
         "--no-call",
@@ -232,29 +233,29 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     assert!((survived - 13.5).abs() < 1e-9, "{survived}");
     let fast = with_a_measured_speed(&folder.path().join("fast"));
     let speed = |part: &str| {
-        ["median", "p10"].map(|statistic| number(&fast.of_run("tokens_per_second")[part][statistic]))
+        ["median", "p10"].map(|statistic| number(&fast.run_value("tokens_per_second")[part][statistic]))
     };
     let speeds = [speed("answer"), speed("prompt")].concat();
     assert!(are_near(&speeds, &[21.5, 5.25, 1480.5, 962.25]), "{speeds:?}");
-    let ends = sample.of_run("end_reasons");
+    let ends = sample.run_value("end_reasons");
     let mut ends: Vec<f64> = ends.as_object().expect("end reasons").values().map(number).collect();
     ends.sort_by(f64::total_cmp);
     expected.insert("end_reasons", ends);
-    let rate = |library: &Library, name: &str| number(&library.of_run("pass_rate")[name]);
+    let rate = |library: &Library, name: &str| number(&library.run_value("pass_rate")[name]);
     // The second row is of two trials.
     let at = |library: &Library, name: &str| number(&library.rows(&["pass-at-k", &library.run])[1][name]);
     let others: BTreeMap<&str, (&Library, Vec<f64>)> = BTreeMap::from([
-        ("attempt_limit", (&harbor, one(&harbor.of_run("attempt_limit")))),
+        ("attempt_limit", (&harbor, one(&harbor.run_value("attempt_limit")))),
         ("steps_survived", (&steps, vec![survived])),
         ("run_tokens_per_second", (&fast, speeds)),
         ("estimate", (&played, [0, 1].map(|end| number(&estimate["tokens_out"][end])).to_vec())),
-        ("dataset_score", (&harbor, one(&harbor.of_run("dataset_score")))),
-        ("perfect", (&harbor, one(&harbor.of_run("perfect")))),
-        ("mt_at_k", (&twice, vec![number(&twice.of_run("mt_at_k")["2"])])),
-        ("comp", (&twice, one(&twice.of_run("comp")))),
+        ("dataset_score", (&harbor, one(&harbor.run_value("dataset_score")))),
+        ("perfect", (&harbor, one(&harbor.run_value("perfect")))),
+        ("mt_at_k", (&twice, vec![number(&twice.run_value("mt_at_k")["2"])])),
+        ("comp", (&twice, one(&twice.run_value("comp")))),
         ("sr", (&rounds, vec![sr])),
         ("gap", (&rounds, vec![gap])),
-        ("case_score", (&harbor, one(&harbor.of_run("case_score")))),
+        ("case_score", (&harbor, one(&harbor.run_value("case_score")))),
         ("failure_share", (&cheap, one(&class["share"]))),
         ("failure_share_ci", (&cheap, vec![number(&class["ci_low"]), number(&class["ci_high"])])),
         ("cost", (&cheap, one(&paid["cost_usd"]))),

@@ -23,7 +23,7 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give_in_r() {
     }
     let sample = Library::new(&repository().join("data/sample-table.csv"), "m-large", "m-small");
     let pair = sample.rows(&["pairs", &sample.reference, &sample.run]).remove(0);
-    let stamina = sample.of_run("stamina");
+    let stamina = sample.run_value("stamina");
     let compared = sample.home.json(&["compare", &sample.run, &sample.reference]);
     let bootstrap = &compared["runs"][0]["mean_stamina_bootstrap"];
     // What is expected, and how near: the draws of a bootstrap differ.

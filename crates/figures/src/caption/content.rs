@@ -96,7 +96,12 @@ pub(super) fn content(figure: &Figure, method: &Method) -> Vec<String> {
         }
         Figure::Retries(data) => {
             let text = "Mean stamina by number of retries allowed".to_owned();
-            vec![with_intervals(text, (0..data.series.len()).any(|i| has_retry_interval(data, i)), USUAL)]
+            let has_interval = (0..data.series.len()).any(|i| has_retry_interval(data, i));
+            let mut parts = vec![with_intervals(text, has_interval, USUAL)];
+            if crate::retries::has_panels(data) {
+                parts.push(each_panel("line", crate::retries::has_a_retry(data)));
+            }
+            parts
         }
         Figure::FailureShares(data) => vec![format!("Classes of {}", clean(&data.unit))],
         // Its notes are in the picture and in its other files.
@@ -105,6 +110,12 @@ pub(super) fn content(figure: &Figure, method: &Method) -> Vec<String> {
             vec![with_intervals(title, given.is_some(), "")]
         }
     }
+}
+
+/// What a panel has: the line or curve of one run, and those of the others behind it.
+fn each_panel(noun: &str, has_others: bool) -> String {
+    let others = if has_others { "; those of the others are gray" } else { "" };
+    format!("Each panel has the {noun} of one run{others}")
 }
 
 /// Several curves. `given`: how their intervals were computed.
@@ -118,8 +129,7 @@ fn curve_parts(data: &SurvivalComparison, given: Option<&str>) -> Vec<String> {
         parts.push(TICKS.to_owned());
     }
     if has_panels(data) {
-        let others = if has_others_behind(data) { "; those of the others are gray" } else { "" };
-        parts.push(format!("Each panel has the curve of one run{others}"));
+        parts.push(each_panel("curve", has_others_behind(data)));
     }
     let tables = || data.series.iter().map(|s| s.points.as_slice());
     let (limit, at_risk) = limits(tables());

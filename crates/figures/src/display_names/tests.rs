@@ -86,6 +86,27 @@ fn names_lose_what_all_of_them_share_before_they_are_cut() {
     assert_eq!(without_shared(&["glm-5.1", "glm-5.2"]), None);
 }
 
+/// "oracle (job…terrupted)" had the start that another name has, too, and not all of its own part.
+#[test]
+fn a_name_is_cut_in_what_it_shares_with_another() {
+    let labels = ["oracle (jobs-interrupted)", "oracle (jobs-k2)", "GPT-5.5 · codex"]
+        .map(|name| SeriesLabel::new(name, 0))
+        .to_vec();
+    let refs: Vec<&SeriesLabel> = labels.iter().collect();
+    let least = text_width("oracle (jobs-k2)", 7.0).max(text_width("GPT-5.5 · codex", 7.0));
+    for cut in ["oracle (…interrupted)", "…interrupted)"] {
+        let width = text_width(cut, 7.0).max(least);
+        let texts = shown_all(&refs, width, 7.0);
+        assert!(texts[0].ends_with("…interrupted)"), "{texts:?}");
+        assert_eq!((texts[1].as_str(), texts[2].as_str()), ("oracle (jobs-k2)", "GPT-5.5 · codex"));
+    }
+    let width = text_width("oracle (…interrupted)", 7.0);
+    assert_eq!(shown_all(&refs, width, 7.0)[0], "oracle (…interrupted)");
+    // A number alone is no own part.
+    assert_eq!(shared_starts(&["glm-5.1", "glm-5.2", "other"]), [0, 0, 0]);
+    assert_eq!(shared_starts(&["a-one-x", "a-one-y", "b"]), [2, 2, 0]);
+}
+
 #[test]
 fn names_that_share_text_get_no_equal_short_names() {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();

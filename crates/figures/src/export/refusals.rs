@@ -18,7 +18,11 @@ use crate::venue::PT_PER_INCH;
 use crate::{Drawing, caption, retries};
 
 const FEWER: &str = "Choose a wider venue, or fewer runs; CSV and Parquet have every number";
-const OTHER: &str = "A figure of another measure has something to show; CSV and Parquet have every number";
+const OTHER_MEASURE: &str = "Another measure may have something to show; CSV and Parquet have every number";
+const RETRIED: &str = "Choose runs in which a turn was tried again; CSV and Parquet have every number";
+const BOTH_VALUES: &str = "Choose runs of which both values are known; CSV and Parquet have what is known";
+const SCORED: &str = "Choose runs with scored episodes; CSV and Parquet have what is known";
+const OTHER_SCOPE: &str = "Choose another scope or other runs; CSV and Parquet have what is known";
 const TWO: &str = "Name at least two runs that can be compared; CSV and Parquet have every number";
 /// The advice for tables that do not fit a page.
 pub(super) const LONG_TABLES: &str =
@@ -118,7 +122,7 @@ fn has_own_ellipsis(figure: &Figure) -> bool {
 
 /// Why a figure would be an empty plot, if it would: its axes would be invented.
 fn empty_plot(figure: &Figure) -> Option<(String, &'static str)> {
-    let no_turn = || Some(("no turn was observed, so there is no curve to draw".to_owned(), OTHER));
+    let no_turn = || Some(("no turn was observed, so there is no curve to draw".to_owned(), SCORED));
     match figure {
         Figure::Survival(run) | Figure::FirstFailures(run) if !is_observed(&run.points) => no_turn(),
         Figure::SurvivalComparison(data) if !any_is_observed(&data.series) => no_turn(),
@@ -129,32 +133,35 @@ fn empty_plot(figure: &Figure) -> Option<(String, &'static str)> {
         Figure::Differences(data) if !differences::has_value(data) => {
             let problem =
                 if data.scale == Scale::Log { "no ratio above 0 is known" } else { "no difference is known" };
-            Some((format!("{problem}, so there is nothing to draw on the axis"), OTHER))
+            Some((format!("{problem}, so there is nothing to draw on the axis"), SCORED))
         }
         Figure::Bars(data) if !bars::has_value(data) => {
-            Some((format!("no run has a known value of \"{}\"", clean(&data.measure)), OTHER))
+            Some((format!("no run has a known value of \"{}\"", clean(&data.measure)), OTHER_MEASURE))
         }
         Figure::Paired(data) if paired::sorted(data).is_empty() => {
             Some((format!("no {} is in both runs", data.nouns()[0]), TWO))
         }
         Figure::Retries(data) if !retries::has_a_retry(data) => {
-            Some(("no turn had a second attempt, so retries cannot be assessed".to_owned(), OTHER))
+            Some(("no turn had a second attempt, so retries cannot be assessed".to_owned(), RETRIED))
         }
         Figure::Pareto(data) if pareto::dots(data).is_empty() => {
             let measure = data
                 .measure
                 .as_deref()
                 .map_or_else(|| "stamina".to_owned(), |name| clean(name).to_lowercase());
-            Some((format!("no run has a known cost and {measure}, so there is no point to draw"), OTHER))
+            Some((
+                format!("no run has a known cost and {measure}, so there is no point to draw"),
+                BOTH_VALUES,
+            ))
         }
         Figure::Plane(data) if data.points.iter().all(|point| point.place().is_none()) => {
-            Some(("no run has both values, so there is no point to draw".to_owned(), OTHER))
+            Some(("no run has both values, so there is no point to draw".to_owned(), BOTH_VALUES))
         }
         Figure::Matrix(data) if !has_number(data) => {
-            Some(("no cell has a known mean or a published number".to_owned(), OTHER))
+            Some(("no cell has a known mean or a published number".to_owned(), SCORED))
         }
         Figure::FailureShares(data) if data.groups.iter().all(|group| failure_shares::whole(group) == 0) => {
-            Some(("no failure of this scope counts, so there are no shares".to_owned(), OTHER))
+            Some(("no failure of this scope counts, so there are no shares".to_owned(), OTHER_SCOPE))
         }
         _ => None,
     }

@@ -1,7 +1,8 @@
 //! Many groups: one row per group and one column per class, whose names are upright.
 
 use super::{
-    MOST, class_name, class_names, counted_of, drawing_names, number_of, share, style_of, whole, without_sign,
+    MOST, class_name, class_names, counted_of, drawing_names, in_words, number_of, share, style_of, whole,
+    without_sign,
 };
 use crate::display_names::{clean, full_name, natural_width, readable_width, shown_all};
 use crate::labels::Area;
@@ -9,7 +10,6 @@ use crate::marks::{Anchor, Canvas, Pen};
 use crate::number::percent;
 use crate::sheet::{PAD, Sheet};
 use crate::spec::{FailureClass, FailureGroup, FailureShares, SeriesLabel};
-use crate::summary_text::count;
 use crate::theme::SERIES;
 use crate::{Drawing, Mark};
 
@@ -120,7 +120,7 @@ pub(super) fn draw(data: &FailureShares, sheet: &Sheet) -> Drawing {
                 let text = percent(n, all);
                 let lines = vec![
                     format!("{}: {}", full_name(&group.label), class_name(class)),
-                    format!("{} of {} {} ({text})", count(n as u32), count(all as u32), clean(&data.unit)),
+                    format!("{} ({text})", in_words(n, all, &data.unit)),
                 ];
                 let area = Area { left: x, top, right: x + plan.column, bottom: top + plan.row };
                 marks.push(Mark::new(format!("share-{g}-{i}"), Some(g), area, lines));

@@ -1,6 +1,8 @@
 //! One bar per group, with a segment per class.
 
-use super::{MOST, class_name, class_names, counted_of, drawing_names, group_note, pattern_at, whole};
+use super::{
+    MOST, class_name, class_names, counted_of, drawing_names, group_note, in_words, pattern_at, whole,
+};
 use crate::display_names::{clean, full_name, natural_width, readable_width, shown_all};
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas};
@@ -9,7 +11,6 @@ use crate::pattern;
 use crate::scale::ValueAxis;
 use crate::sheet::{PAD, Sheet};
 use crate::spec::{FailureGroup, FailureShares, Scale, SeriesLabel};
-use crate::summary_text::count;
 use crate::{Drawing, Mark};
 
 /// The places of bars and of the legend above them.
@@ -122,7 +123,7 @@ pub(super) fn draw(data: &FailureShares, sheet: &Sheet) -> Drawing {
                 pattern::label(canvas, area, &text, look, sheet);
                 let lines = vec![
                     format!("{}: {}", full_name(&group.label), class_name(&data.classes[class])),
-                    format!("{} of {} {} ({text})", count(n as u32), count(all as u32), clean(&data.unit)),
+                    format!("{} ({text})", in_words(n, all, &data.unit)),
                 ];
                 marks.push(Mark::new(format!("share-{g}-{class}"), Some(g), area, lines));
             }

@@ -9,11 +9,20 @@ use crate::panels::{
 };
 use crate::scale::ValueAxis;
 use crate::series_style::Style;
-use crate::sheet::{DrawingNames, PAD, PAGE, Sheet};
+use crate::sheet::{DrawingNames, PAGE, Sheet};
 use crate::spec::{Bands, Retries, RetrySeries, SeriesLabel};
 
 /// The most lines that are distinguishable in one plot.
 const MOST_IN_ONE: usize = 6;
+/// The usual and the least width of a plot, in letters of the ticks.
+const USUAL_WIDTH: f64 = 15.0;
+const NARROWEST: f64 = 9.0;
+/// The usual and the least height of a plot, in letters of the ticks.
+const USUAL_HEIGHT: f64 = 8.0;
+const LOWEST: f64 = 5.0;
+/// The most panels beside each other, if a page has room for all of them, and if it has not.
+const MOST_ACROSS: usize = 4;
+const MOST_ACROSS_A_FULL_PAGE: usize = 6;
 
 /// Whether each run has a panel. With published marks, all lines are in one plot.
 pub(crate) fn are_wanted(data: &Retries) -> bool {
@@ -39,23 +48,32 @@ fn grid(data: &Retries, sheet: &Sheet, ends: [f64; 2]) -> PanelGrid {
     // For any height of a panel, and any number of its ticks.
     let widest = (2_u8..=8).map(|ticks| widest(&scale(data, ends, sheet, f64::from(ticks) * 2.0 * size)));
     let left = sheet.names_left() + sheet.beside(widest.fold(0.0, f64::max), false);
-    let (gap, least) = (1.6 * size, 15.0 * size);
     let count = data.series.len();
-    let most_across = (((sheet.width - PAD - left + gap) / (least + gap)) as usize).clamp(1, count.min(4));
     let title = 1.6 * sheet.sizes.name_font;
     let below = sheet.below(false) + 0.4 * size;
-    let (lowest, natural) = (title + 5.0 * size + below, title + 8.0 * size + below);
+    let (lowest, natural) = (title + LOWEST * size + below, title + USUAL_HEIGHT * size + below);
     let labels: Vec<&SeriesLabel> = data.series.iter().map(|series| &series.label).collect();
-    let columns = Columns::new(sheet, left, gap, 0.0);
-    let fits_a_page = |across: usize| {
-        let rows = count.div_ceil(across) as f64;
-        !sheet.print || height_without_panels(sheet) + rows * natural <= PAGE
+    let columns = Columns::new(sheet, left, 1.6 * size, 0.0);
+    let rest = height_without_panels(sheet);
+    let page = PAGE.max(sheet.height.unwrap_or(0.0));
+    let fits_a_page = |across: &usize| {
+        let rows = count.div_ceil(*across) as f64;
+        !sheet.print || rest + rows * natural <= page
     };
-    let across = across_with_names(sheet, &labels, &columns, most_across, fits_a_page);
+    let most_columns = |most: usize, letters: f64| {
+        (1..=count.min(most)).rev().find(|across| columns.width(*across) >= letters * size).unwrap_or(1)
+    };
+    let usual = most_columns(MOST_ACROSS, USUAL_WIDTH);
+    // Narrower or lower panels are better than a figure that does not fit a page.
+    let narrowest = most_columns(MOST_ACROSS_A_FULL_PAGE, NARROWEST).max(usual);
+    let most_across = (usual..=narrowest).find(fits_a_page).unwrap_or(narrowest);
+    let across = across_with_names(sheet, &labels, &columns, most_across, |across| fits_a_page(&across));
     let (across, rows) = even_lines(count, across);
-    let whole = sheet.height.map_or(natural, |height| {
-        ((height - height_without_panels(sheet)) / rows as f64).clamp(lowest, 2.0 * natural)
-    });
+    let whole = match sheet.height {
+        Some(height) => ((height - rest) / rows as f64).clamp(lowest, 2.0 * natural),
+        None if sheet.print => ((PAGE - rest) / rows as f64).clamp(lowest, natural),
+        None => natural,
+    };
     PanelGrid::new(sheet, &labels, &columns, across, PanelHeights { title, below, whole })
 }
 

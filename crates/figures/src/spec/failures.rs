@@ -11,7 +11,7 @@ pub struct FailureShares {
     pub classes: Vec<FailureClass>,
     /// The groups: runs, harnesses, turns, first and later attempts.
     pub groups: Vec<FailureGroup>,
-    /// What is counted: `failed attempts`.
+    /// What is counted, as a plural in `s`: `failed attempts`.
     pub unit: String,
     /// How it is drawn.
     #[serde(default)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use figures::{
-    Figure, FigureSpec, Layout, Scale, SharesForm, Theme, draw,
+    Figure, FigureSpec, Layout, PublishedPoint, Scale, SeriesLabel, SharesForm, Theme, draw,
     export::{Format, drawing_refusal, export},
     grayscale_check,
     venue::Preset,
@@ -152,6 +152,47 @@ fn retries_of_many_runs_have_a_panel_each() {
         assert_eq!(places.len(), drawing.marks.len(), "no mark hides another");
         let series: BTreeSet<Option<u32>> = drawing.marks.iter().map(|mark| mark.series).collect();
         assert_eq!(series.len(), count);
+    }
+}
+
+/// One column of nine panels was 12.2 in high at `ieee`, so the figure was refused.
+#[test]
+fn panels_of_retries_are_narrower_before_they_do_not_fit_a_page() {
+    let Figure::Retries(mut data) = many::retries(9) else { panic!("a figure of retries") };
+    data.published.clear();
+    for preset in presets() {
+        let spec = FigureSpec::new(Figure::Retries(data.clone()), preset.layout(), Theme::Print);
+        assert_eq!(drawing_refusal(&spec), None, "{}", preset.name());
+        fitting(&spec);
+    }
+}
+
+/// The note ended with "…" while the marks of later letters were drawn.
+#[test]
+fn every_letter_of_a_published_mark_has_its_name() {
+    let Figure::Retries(mut data) = many::retries(4) else { panic!("a figure of retries") };
+    let subjects =
+        ["Step-3.5-Flash", "Nemotron-3-Super", "GLM-5", "Qwen3.5-122B", "MiniMax-M2.5", "Kimi-K2.5"];
+    let harnesses = ["OpenCode", "mini-swe-agent"];
+    data.published = subjects
+        .iter()
+        .flat_map(|subject| harnesses.map(|harness| format!("{subject} · {harness} · no feedback")))
+        .zip(0_u32..)
+        .map(|(name, place)| PublishedPoint {
+            label: SeriesLabel::new(name, 2),
+            retries: place % 4,
+            mean: 5.0 + 3.0 * f64::from(place),
+            source: "StaminaBench, secondary article of 20 June 2026".to_owned(),
+        })
+        .collect();
+    for preset in presets() {
+        let spec = FigureSpec::new(Figure::Retries(data.clone()), preset.layout(), Theme::Print);
+        let written: Vec<String> = texts(&draw(&spec)).into_iter().map(|set| set.text).collect();
+        let notes = written.join(" ");
+        for (mark, letter) in data.published.iter().zip('a'..) {
+            let name = format!("{letter}: {}", mark.label.name);
+            assert!(notes.contains(&name), "{}: {name} is not in {notes}", preset.name());
+        }
     }
 }
 

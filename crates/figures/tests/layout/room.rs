@@ -86,6 +86,18 @@ fn every_other_kind_fits_everywhere() {
     everywhere(&tables::odd(20));
 }
 
+/// "(τ = 100)" was missing in two figures side by side.
+#[test]
+fn the_name_of_an_axis_has_its_horizon_at_every_venue() {
+    for figure in [many::pareto(3, Scale::Log), many::retries(3)] {
+        for preset in presets() {
+            let drawing = draw(&FigureSpec::new(figure.clone(), preset.layout(), Theme::Print));
+            let is_named = texts(&drawing).iter().any(|set| set.text == "Mean stamina (τ = 100)");
+            assert!(is_named, "{}: {}", preset.name(), drawing.svg);
+        }
+    }
+}
+
 #[test]
 fn a_vertical_axis_has_a_whole_name_at_every_height() {
     let kinds = [

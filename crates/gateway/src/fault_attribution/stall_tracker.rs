@@ -409,7 +409,7 @@ mod tests {
 
     /// A harness that asks again after a broken answer, and then with a malformed request, ends on its own mistake.
     #[test]
-    fn of_a_broken_answer_and_an_error_the_later_one_decides() {
+    fn the_later_one_of_a_broken_answer_and_an_error_decides() {
         let t = Instant::now();
         let broken =
             || UnansweredRequest { is_broken: true, ..unanswered_request(t, 10, 20, Some("broke off")) };

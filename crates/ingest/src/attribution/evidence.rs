@@ -56,7 +56,7 @@ pub(crate) struct Cell {
     pub(super) column: Column,
 }
 
-/// The stages that the table tells apart.
+/// The stages that the table distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Column {
     /// Before the agent began, and between its work and the tests.

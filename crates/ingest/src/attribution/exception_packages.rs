@@ -1,4 +1,4 @@
-//! The packages whose exceptions the table tells apart, by what they are for.
+//! The packages whose exceptions the table distinguishes, by what they are for.
 
 use super::exception_row::Words;
 

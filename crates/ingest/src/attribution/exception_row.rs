@@ -21,7 +21,7 @@ pub(super) enum Rule {
     Client(&'static Self),
     /// A phase's time limit, unless another time-out within the phase was taken for it.
     TimeLimit(EndReason),
-    /// By what the container's terminal said.
+    /// By the message of the container's terminal.
     Keys,
     /// By what it wraps; where nothing says that, by the rule.
     Wrapper(&'static Self),

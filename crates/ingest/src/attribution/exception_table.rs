@@ -16,7 +16,7 @@ use model::EndReason::{
 const ENDPOINT: Rule = Is(Endpoint);
 const BY_STATUS: Rule = Status(&ENDPOINT);
 
-/// In the order in which they are looked at.
+/// In the order in which they are tried.
 pub(super) static ROWS: &[Row] = &[
     always(
         &[],

@@ -33,7 +33,7 @@ pub(crate) fn label(text: &str) -> Option<EndReason> {
     })
 }
 
-/// Whether a text is a label of a reason, or begins by saying one.
+/// Whether a text is a label of a reason, or begins with one.
 pub(crate) fn is_reason(text: &str) -> bool {
     label(text).or_else(|| agent_failure(text)).is_some()
 }

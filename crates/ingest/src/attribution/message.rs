@@ -1,5 +1,5 @@
 //! What stands at fixed places of a message: the HTTP status where each client writes it, and why an endpoint refused a
-//! request. Nothing else of a message is looked at.
+//! request. The rest of a message is not read.
 
 /// How far into a message a fixed place may lie behind a name or a command, in bytes.
 const REACH: usize = 300;
@@ -115,7 +115,7 @@ pub(super) fn refusal(message: &str) -> Option<Refusal> {
     by_code.or_else(by_sentence).map(|(_, refusal)| *refusal)
 }
 
-/// What AWS says behind its code and operation; Bedrock passes on what a model said.
+/// The text of AWS behind its code and operation; Bedrock passes on the text of a model.
 fn after_operation(message: &str) -> Option<&str> {
     aws_code(message)?;
     let (_, own) = message.split_once(" operation: ")?;
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_are_told_by_code_or_beginning() {
+    fn refusals_are_recognized_by_code_or_beginning() {
         for (message, want) in [
             (
                 "Error code: 400 - {'error': {'message': \"This model's maximum context length is 9 tokens.\", 'code': 'x'}}",

@@ -1,6 +1,6 @@
 //! What a trial's `failure_mode` says of an end, as a table. Read off Terminal-Bench 0.2.18.
 //!
-//! Tests run after whatever became of the agent, so `is_resolved` may stand beside any of them. What the word does not tell is
+//! Tests run after whatever became of the agent, so `is_resolved` may stand beside any of them. What the word does not decide is
 //! the agent's, marked as not recognized.
 
 use model::EndReason;

@@ -11,8 +11,8 @@
 //! `{pass, total, fail, reward, fails: [{req, type, n, reason, cases: [{id, intent, scenario, expected, actual,
 //! reason}]}], early?, note?}`:
 //!
-//! - reward ≥ 0.999: passed; else `total` 0: nothing could be tested, build failed (`early` is the first telling
-//!   line); else failed;
+//! - reward ≥ 0.999: passed; else `total` 0: nothing could be tested, build failed (`early` is the first line that
+//!   shows why); else failed;
 //! - `null`: neither output nor reward. Nulls at the end mean that the chain stopped: the first of them was due and has
 //!   no verdict, the others were not reached. A null before a graded round has no verdict either;
 //! - at most five cases per requirement are described; `fails` can also count fewer cases than `fail` does (the

@@ -135,7 +135,7 @@ struct TaskReader {
     kind: Option<Kind>,
     /// Of the whole place, but not in the layout of EvoCode-Bench: there each task has jobs of its own.
     jobs: Vec<Job>,
-    /// Folders of trials, by the key of their part: the number of their job, their path. Told from the trials' own small
+    /// Folders of trials, by the key of their part: the number of their job, their path. Known from the trials' own small
     /// files, so only where a part is read at all.
     trials: OnceLock<HashMap<String, Vec<(usize, String)>>>,
 }
@@ -216,7 +216,7 @@ fn read(
     tasks.into_iter().flat_map(|task| read_task(tree, kind, &task.0, jobs, task.1, report)).collect()
 }
 
-/// Reads all trials of one task: they tell each other's number of steps, and their order is that of the repeats.
+/// Reads all trials of one task: each shows the others' number of steps, and their order is that of the repeats.
 fn read_task(
     tree: &Tree,
     kind: Kind,
@@ -237,7 +237,7 @@ fn read_task(
         .map_or_else(|| scenario_key.task.clone(), |origin| format!("{origin}/{}", scenario_key.task));
     let declared = Steps::read(tree, task.as_ref(), &trials, jobs);
     let mut trial_episodes: Vec<(&Trial, TrialEpisode)> = Vec::new();
-    // Where only names tell trials apart, copies may have another one in their files.
+    // Where only names distinguish trials, copies may have another one in their files.
     let mut contents: HashMap<(&str, String), &str> = HashMap::new();
     let mut kept = KeptTests::new();
     // A lock lists every trial of its job: it is read once, and only where an agent's figures depend on the version.

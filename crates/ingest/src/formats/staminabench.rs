@@ -39,7 +39,7 @@ use self::config::Config;
 use self::folder_names::{folder_kind, scenario_number};
 use self::heuristic::ScenarioFolder;
 use self::part_warnings::PartWarnings;
-use self::place::{LOOKED_AT, Place, SCENARIOS, look_at_record, run_key};
+use self::place::{Place, SCENARIOS, SCENARIOS_READ, check_record, run_key};
 use self::report::ReportFile;
 use crate::format_trait::{Format, Part, PartReader, PlannedScenario, Reading, Report, Sniff, Survey};
 use files::{ReadError, Tree, file_name, join, parent};
@@ -91,7 +91,7 @@ impl Format for StaminaBench {
             return Sniff::Not { found, closeness };
         }
         let mut best = (format!("{} scenario folders with nothing in them", scenarios.len()), 40);
-        for name in scenarios.iter().take(LOOKED_AT) {
+        for name in scenarios.iter().take(SCENARIOS_READ) {
             match ScenarioFolder::new(tree, &join(folder, name)).recognize() {
                 // The name of the folder makes up for a trajectory that says little.
                 Ok(()) | Err((_, 20)) => return Sniff::Recognized,
@@ -136,12 +136,12 @@ impl Format for StaminaBench {
             .collect();
         let mut run = place.run(place_folder, report);
         place.keep_missing(place_folder, &mut run, report);
-        look_at_record(tree, place_folder, report);
+        check_record(tree, place_folder, report);
         Survey { runs: vec![run], parts }
     }
 
     fn reader(&self, tree: &Tree, folder: &str) -> Box<dyn PartReader> {
-        // What is wrong with these files was said by the survey.
+        // The survey has reported what is wrong with these files.
         let place = Place::open(tree, folder, &mut Report::default());
         let positions = place.positions();
         Box::new(ScenarioReader { folder: folder.to_owned(), place, positions })

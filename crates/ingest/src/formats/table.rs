@@ -1,7 +1,7 @@
 //! Tidy tables: anybody's results, one row an attempt, as CSV, JSON Lines or Parquet.
 //!
 //! A folder (or zip, or one file) is a place if a file of it has every required column of [`columns`], by its own name or by
-//! the name that a user said it has ([`files::Tree::column_names`]). All tables of a folder together are one place: rows of
+//! the name that a user gave it ([`files::Tree::column_names`]). All tables of a folder together are one place: rows of
 //! one run may stand in several.
 
 mod agreement;
@@ -209,7 +209,7 @@ impl TableReader {
                         no_scenario(&row, table, warnings);
                     }
                 }
-                // The survey has said it.
+                // The survey has reported it.
                 Err(RowError::Row(..)) => {}
                 Err(RowError::Rest(_)) => return Ok(()),
             }
@@ -311,12 +311,12 @@ impl TableReader {
 
 /// A row may name a run alone: that has no episode then.
 fn no_scenario(row: &Row<'_>, table: &Table, warnings: &mut RowWarnings) {
-    let says_more = [columns::Field::Turn, columns::Field::Attempt, columns::Field::Passed]
+    let has_attempt_columns = [columns::Field::Turn, columns::Field::Attempt, columns::Field::Passed]
         .iter()
         .any(|field| !row.cell(*field).is_unknown());
-    // Of a list or an object in place of a scenario the survey has said it.
+    // The survey has reported a list or an object in place of a scenario.
     let is_nested = matches!(row.cell(columns::Field::Scenario), Cell::Nested(_));
-    if says_more && !is_nested && row.cell(columns::Field::Run).name().is_some() {
+    if has_attempt_columns && !is_nested && row.cell(columns::Field::Run).name().is_some() {
         warnings.add_for_row(
             &table.path,
             row.number(),

@@ -33,7 +33,7 @@ use self::run::RunFiles;
 
 /// Most values of the results of a task's trials together; each test is one, and takes some 200 bytes.
 const VALUES: u64 = 400_000;
-/// What is said of a result beyond them.
+/// The warning about a result beyond them.
 const TOO_LARGE: &str = "The results of the trials of this task are too large to be in memory together. The verdict of this one is not read.";
 /// Bytes that decide the form of a file.
 const HEAD: u64 = 64 << 10;

@@ -116,7 +116,7 @@ impl PartReader for ToyReader {
 }
 
 impl ToyReader {
-    /// One of several episodes of a part whose cached tokens were added to the input. Their reader has said very much before.
+    /// One of several episodes of a part whose cached tokens were added to the input. Their reader has reported very much before.
     fn with_added_tokens(part: &str, number: u32, report: &mut Report) -> Reading {
         if number == 0 {
             for place in 0..5_000 {
@@ -174,7 +174,7 @@ impl Bench {
 }
 
 #[test]
-fn that_cached_tokens_were_added_is_said_once_however_much_else_is_said_of_a_part() {
+fn added_cached_tokens_are_reported_once_however_much_else_is_reported_of_a_part() {
     let bench = Bench::new();
     bench.write("toy.txt", "run\n");
     bench.write("run.first.ep", "added");
@@ -343,7 +343,7 @@ fn what_a_part_meets_is_kept_with_the_part() {
 }
 
 #[test]
-fn keys_that_repeat_are_said_and_the_first_stays() {
+fn keys_that_repeat_are_reported_and_the_first_stays() {
     let bench = Bench::new();
     bench.write("toy.txt", "r\nr");
     bench.write("r.a.ep", "1");

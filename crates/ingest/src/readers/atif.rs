@@ -27,11 +27,11 @@ use super::clock;
 use super::json::{NODE_CAP, Node, NodeSeed, TEXT_CAP, cut};
 use super::value;
 
-use self::message::{print, print_of_results};
+use self::message::{fingerprint, fingerprint_of_results};
 pub use self::parts::content;
 use self::parts::{result_text, tokens};
 pub use self::trajectory_summary::TrajectorySummary;
-use self::trajectory_summary::{Entry, has_spoken, is_tool_result, source_call_id};
+use self::trajectory_summary::{Entry, has_output_tokens, is_tool_result, source_call_id};
 
 /// Steps of one file that are kept.
 pub const STEP_CAP: usize = 5_000;
@@ -196,7 +196,8 @@ fn push_step(steps: &mut Vec<Step>, calls: &mut Calls, node: &Node) {
     }
     let results = node.at(&["observation", "results"]).map_or(&[][..], Node::list);
     let texts: Vec<(String, u64)> = results.iter().map(result_text).collect();
-    let says_more = !step.text.trim().is_empty() && print(&step.text) != print_of_results(results);
+    let has_own_text =
+        !step.text.trim().is_empty() && fingerprint(&step.text) != fingerprint_of_results(results);
     let all_named = results.iter().all(|r| source_call_id(r).is_some());
     let may_be_result = match kind {
         StepKind::Agent | StepKind::Tool => true,
@@ -208,14 +209,14 @@ fn push_step(steps: &mut Vec<Step>, calls: &mut Calls, node: &Node) {
         && is_tool_result(&Entry {
             calls: step.tool_calls.len(),
             model_calls: node.get("llm_call_count").and_then(Node::count).filter(|_| kind == StepKind::Agent),
-            spoke: step.reasoning.is_some() || node.get("metrics").is_some_and(has_spoken),
+            has_model_output: step.reasoning.is_some() || node.get("metrics").is_some_and(has_output_tokens),
             results: results.len(),
             all_named,
-            says_more,
+            has_own_text,
         });
     if is_result {
         step.kind = StepKind::Tool;
-        if !says_more {
+        if !has_own_text {
             // The message repeats the results.
             (step.text, step.text_cut) = (String::new(), 0);
         }
@@ -298,7 +299,7 @@ fn tool_call(node: &Node) -> ToolCall {
 
 /// One line that says what a call does: the command, the file, or else the first text among the arguments.
 fn summary(arguments: Option<&Node>) -> String {
-    const TELLING: [&str; 12] = [
+    const SUMMARY_KEYS: [&str; 12] = [
         "command",
         "cmd",
         "keystrokes",
@@ -314,13 +315,14 @@ fn summary(arguments: Option<&Node>) -> String {
     ];
     let Some(arguments) = arguments else { return String::new() };
     let texts = || arguments.map().iter().filter_map(|(_, v)| v.word());
-    let telling = TELLING.iter().find_map(|key| match arguments.get(key)? {
+    let main_argument = SUMMARY_KEYS.iter().find_map(|key| match arguments.get(key)? {
         // `["bash", "-lc", "ls"]`
         Node::List(words) => Some(words.iter().filter_map(Node::text).collect::<Vec<_>>().join(" ")),
         other => other.word().map(str::to_owned),
     });
-    let line =
-        telling.or_else(|| texts().next().map(str::to_owned)).or_else(|| arguments.word().map(str::to_owned));
+    let line = main_argument
+        .or_else(|| texts().next().map(str::to_owned))
+        .or_else(|| arguments.word().map(str::to_owned));
     let line = line.unwrap_or_default();
     let line = strip_ansi(line.trim()).split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= SUMMARY_CAP {

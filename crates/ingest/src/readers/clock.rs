@@ -57,7 +57,7 @@ pub fn seconds_between(start: &str, end: &str) -> Option<f64> {
 /// When something began whose parts have times, too: at its own begin, or at that of a part where that was earlier, as in a
 /// job that was resumed. Each is a begin and an end; what is no time does not count.
 ///
-/// The own times may be of a clock whose offset is not said while those of the parts have one, as in Harbor's jobs. Then the
+/// The own times may be of a clock whose offset is not recorded while those of the parts have one, as in Harbor's jobs. Then the
 /// offset is derived from the own end, which follows that of the last part at once, or a part counts that was earlier
 /// wherever on earth the clock stood.
 pub fn earliest_begin<'a>(

@@ -1,7 +1,7 @@
 //! What the tool calls of a transcript name of the places of a task's verifier.
 //!
-//! Nothing of a transcript is kept but prints of its steps and the places. Only what an agent asked for is looked at: names
-//! and arguments of its calls, not their results, and not what it says.
+//! Of a transcript only fingerprints of its steps and the places are kept. Only what an agent asked for is searched: names
+//! and arguments of its calls, not their results, and not its texts.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -18,24 +18,24 @@ const STEPS: usize = 200_000;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StepMentions {
     /// The same for steps that are one.
-    prints: Vec<u64>,
-    /// Places in `prints` of the steps that name something, with what they name.
+    fingerprints: Vec<u64>,
+    /// Places in `fingerprints` of the steps that name something, with what they name.
     naming: Vec<(usize, BTreeSet<GraderPlace>)>,
 }
 
 impl StepMentions {
     /// Adds the next step.
-    pub(crate) fn push(&mut self, print: u64, places: &BTreeSet<GraderPlace>) {
+    pub(crate) fn push(&mut self, fingerprint: u64, places: &BTreeSet<GraderPlace>) {
         if !places.is_empty() {
-            self.naming.push((self.prints.len(), places.clone()));
+            self.naming.push((self.fingerprints.len(), places.clone()));
         }
-        self.prints.push(print);
+        self.fingerprints.push(fingerprint);
     }
 
     /// What the steps name. Where they continue with those of an earlier transcript, as those of a session that is continued do,
     /// what they repeat of it is left out.
     pub(crate) fn new_places(&self, earlier: Option<&Self>) -> BTreeSet<GraderPlace> {
-        let repeated = earlier.and_then(|earlier| self.repeats(&earlier.prints)).unwrap_or_default();
+        let repeated = earlier.and_then(|earlier| self.repeats(&earlier.fingerprints)).unwrap_or_default();
         let own = self.naming.iter().filter(|(index, _)| repeated.binary_search(index).is_err());
         own.flat_map(|(_, places)| places).copied().collect()
     }
@@ -47,11 +47,14 @@ impl StepMentions {
 
     /// Where the steps of an earlier transcript stand among these, if all of them do, in their order, and more besides.
     fn repeats(&self, earlier: &[u64]) -> Option<Vec<usize>> {
-        if earlier.is_empty() || self.prints.len() <= earlier.len() {
+        if earlier.is_empty() || self.fingerprints.len() <= earlier.len() {
             return None;
         }
-        let mut own = self.prints.iter().enumerate();
-        earlier.iter().map(|before| own.find(|(_, print)| *print == before).map(|(index, _)| index)).collect()
+        let mut own = self.fingerprints.iter().enumerate();
+        earlier
+            .iter()
+            .map(|before| own.find(|(_, fingerprint)| *fingerprint == before).map(|(index, _)| index))
+            .collect()
     }
 }
 
@@ -61,7 +64,7 @@ pub(crate) struct Calls {
     /// How many there are.
     pub(crate) count: usize,
     /// The same for equal calls.
-    pub(crate) print: u64,
+    pub(crate) fingerprint: u64,
     /// What they name.
     pub(crate) places: BTreeSet<GraderPlace>,
 }
@@ -79,7 +82,7 @@ impl<'de> Deserialize<'de> for Calls {
                 while list.next_element_seed(CallSeed(&mut digest))?.is_some() {
                     count += 1;
                 }
-                Ok(Calls { count, print: digest.hasher.finish(), places: digest.places })
+                Ok(Calls { count, fingerprint: digest.hasher.finish(), places: digest.places })
             }
         }
         deserializer.deserialize_seq(List)
@@ -143,7 +146,7 @@ impl<'de> Visitor<'de> for CallSeed<'_> {
     }
 }
 
-/// Any value: its texts are searched, and all of it makes the print.
+/// Any value: its texts are searched, and all of it makes the fingerprint.
 struct HashedValue<'a>(&'a mut CallDigest);
 
 impl<'de> DeserializeSeed<'de> for HashedValue<'_> {
@@ -202,24 +205,24 @@ pub(crate) struct OwnTranscript {
     pub(crate) steps: StepMentions,
 }
 
-/// What of a step tells it from others.
+/// What identifies a step.
 #[derive(Debug, Default, Deserialize)]
 struct OwnStep {
     #[serde(default)]
-    kind: Print,
+    kind: Fingerprint,
     #[serde(default)]
-    text: Print,
+    text: Fingerprint,
     #[serde(default)]
-    at: Print,
+    at: Fingerprint,
     #[serde(default)]
     tool_calls: Option<Calls>,
 }
 
 /// The same for equal values.
 #[derive(Debug, Default, Hash)]
-struct Print(u64);
+struct Fingerprint(u64);
 
-impl<'de> Deserialize<'de> for Print {
+impl<'de> Deserialize<'de> for Fingerprint {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut digest = CallDigest::default();
         deserializer.deserialize_any(HashedValue(&mut digest))?;
@@ -238,12 +241,12 @@ impl<'de> Deserialize<'de> for StepMentions {
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<StepMentions, A::Error> {
                 let mut mentions = StepMentions::default();
                 while let Some(step) = list.next_element::<OwnStep>()? {
-                    if mentions.prints.len() == STEPS {
+                    if mentions.fingerprints.len() == STEPS {
                         return Err(Error::custom(format!("it has more than {STEPS} steps")));
                     }
                     let calls = step.tool_calls.unwrap_or_default();
                     let mut hasher = DefaultHasher::new();
-                    (step.kind, step.text, step.at, calls.print).hash(&mut hasher);
+                    (step.kind, step.text, step.at, calls.fingerprint).hash(&mut hasher);
                     mentions.push(hasher.finish(), &calls.places);
                 }
                 Ok(mentions)
@@ -275,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_an_agent_asks_for_is_looked_at() {
+    fn only_what_an_agent_asks_for_is_searched() {
         let silent = transcript(&json!([
             { "kind": "user", "text": "The tests in /tests are run." },
             { "kind": "agent", "text": "I do not look into /logs/verifier.", "reasoning": "/tests?",
@@ -292,13 +295,13 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_goes_on_is_not_told_again_for_what_it_repeats() {
+    fn a_continued_session_does_not_count_again_what_it_repeats() {
         let look = call(&json!({ "command": "cat /tests/test.sh" }));
         let work = call(&json!({ "command": "make" }));
         let write = call(&json!({ "command": "touch reward.txt" }));
         let first = transcript(&json!([look, work]));
-        let goes_on = transcript(&json!([look, work, write]));
-        assert_eq!(places(&goes_on, Some(&first)), [RewardFile]);
+        let continued = transcript(&json!([look, work, write]));
+        assert_eq!(places(&continued, Some(&first)), [RewardFile]);
         // It looks once more.
         let repeated_transcript = transcript(&json!([look, work, look]));
         assert_eq!(places(&repeated_transcript, Some(&first)), [Tests]);
@@ -318,7 +321,7 @@ mod tests {
         let odd = transcript(
             &json!([{ "kind": null, "text": [1], "tool_calls": [null, true, -1, 2, 0.5, "/tests", ["/tests"], {}] }, {}]),
         );
-        assert_eq!((odd.prints.len(), places(&odd, None)), (2, Vec::new()));
+        assert_eq!((odd.fingerprints.len(), places(&odd, None)), (2, Vec::new()));
         let steps_json = |steps: usize| format!(r#"{{"steps": [{}]}}"#, vec!["{}"; steps].join(","));
         assert!(serde_json::from_str::<OwnTranscript>(&steps_json(STEPS)).is_ok());
         assert!(serde_json::from_str::<OwnTranscript>(&steps_json(STEPS + 1)).is_err());

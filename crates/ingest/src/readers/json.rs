@@ -1,6 +1,6 @@
 //! JSON of other programs, read in little memory.
 //!
-//! Result files mix small facts with bulk that nobody looks at here (token ids, log probabilities, rollout details).
+//! Result files mix small facts with bulk that nothing here needs (token ids, log probabilities, rollout details).
 //! [`Node`] is a JSON value in which such bulk never reaches memory: the keys in [`BULK`] are skipped while parsing,
 //! texts longer than [`TEXT_CAP`] bytes are cut and remember by how much, and a document of more than
 //! [`NODE_CAP`] values, or of texts as long as so many, is refused. Looking things up never fails: a value of another type than asked for is `None`.
@@ -226,7 +226,7 @@ impl Names {
     /// Up to here looking through the members is faster than a set.
     const FEW: usize = 24;
 
-    /// Looks at the name of the next member. `members` are those before it.
+    /// Checks the name of the next member. `members` are those before it.
     ///
     /// Errors: one of them has the name.
     pub(crate) fn check<E: de::Error>(&mut self, members: &[(String, Node)], name: &str) -> Result<(), E> {

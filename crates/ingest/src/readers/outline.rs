@@ -1,5 +1,5 @@
 //! What a JSON document looks like, without holding it: names and kinds of values down to a few levels, of lists the first
-//! element, of texts the beginning. Of a document that breaks off, or of which only the first bytes are looked at, what
+//! element, of texts the beginning. Of a document that breaks off, or of which only the first bytes are read, what
 //! came until then.
 
 use std::fmt;
@@ -45,7 +45,7 @@ impl Outline {
             return Some(outline);
         }
         // What Python writes and strict JSON does not have; else it breaks off.
-        Some(strict_json(text).map_or(outline, |mended| Self::from_bytes(&mended).0))
+        Some(strict_json(text).map_or(outline, |strict| Self::from_bytes(&strict).0))
     }
 
     /// The outline of the first value, and whether that value is whole.

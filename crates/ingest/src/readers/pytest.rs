@@ -27,7 +27,7 @@ const BLOCK_CAP: usize = 20_000;
 /// The numbers of pytest's last line, looked for at the end of a log only.
 ///
 /// `tail` is the end of a log, some kilobytes of it. `None`: the last line is not there, or pytest stopped in a way
-/// that the numbers alone do not tell, so that the whole log must be read.
+/// that the numbers alone do not show, so that the whole log must be read.
 pub fn last_line(tail: &str) -> Option<Counts> {
     let tail = line::without_ansi(tail);
     for text in tail.lines().rev().map(str::trim_end).filter(|l| !l.trim().is_empty()).take(4) {

@@ -106,7 +106,7 @@ impl UnusableValues {
         seconds
     }
 
-    /// Looks at the numbers of an attempt, whatever format they come from. What cannot be is unknown, and kept as an
+    /// Checks the numbers of an attempt, whatever format they come from. What cannot be is unknown, and kept as an
     /// extra field.
     pub(crate) fn take_from_attempt(&mut self, attempt: &mut Attempt) {
         let mut keep = |name: &str, value: Value| {
@@ -143,7 +143,7 @@ impl UnusableValues {
         self.take_from_timing(&mut attempt.timing);
     }
 
-    /// Looks at a begin and an end. One that is no time is unknown; of an end before its start both stay as they are.
+    /// Checks a begin and an end. One that is no time is unknown; of an end before its start both stay as they are.
     pub(crate) fn take_from_timing(&mut self, timing: &mut Timing) {
         for (name, time) in [("started_at", &mut timing.started_at), ("finished_at", &mut timing.finished_at)]
         {

@@ -1,4 +1,4 @@
-//! What a single file is that no format and no kind takes, told by its form: the keys of its JSON, or that it is empty, text
+//! What a single file is that no format and no kind takes, by its form: the keys of its JSON, or that it is empty, text
 //! or bytes.
 
 use std::borrow::Cow;
@@ -98,7 +98,7 @@ fn begins_with_json(bytes: &[u8], is_whole: bool) -> bool {
     };
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     // What Python writes and strict JSON does not have.
-    is_json(text) || strict_json(text).is_some_and(|mended| is_json(&mended))
+    is_json(text) || strict_json(text).is_some_and(|strict| is_json(&strict))
 }
 
 /// Whether the bytes with which a file begins are UTF-8, which may break off.
@@ -135,7 +135,7 @@ fn describe_json(outline: &Outline, bytes: &[u8], is_whole: bool) -> (&'static s
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let values = match Values::from_text(text) {
         // What Python writes and strict JSON does not have.
-        Values::Broken => strict_json(text).map_or(Values::Broken, |mended| Values::from_text(&mended)),
+        Values::Broken => strict_json(text).map_or(Values::Broken, |strict| Values::from_text(&strict)),
         values => values,
     };
     let is_cut = values == Values::Broken && !is_whole;

@@ -1,4 +1,4 @@
-//! By what results of other programs are told: names in a folder, the form of a JSON document, the first bytes of a file.
+//! By what results of other programs are recognized: names in a folder, the form of a JSON document, the first bytes of a file.
 //! No text is searched for words.
 
 use files::Entry;
@@ -68,7 +68,7 @@ impl Sign {
         matches!(self, Self::Zip(ending) if ending != ".zip" && has_ending(name, ending))
     }
 
-    /// Whether a file has it, told from its name, its first bytes and the outline of its JSON.
+    /// Whether a file has it, by its name, its first bytes and the outline of its JSON.
     pub(super) fn is_of_file(self, name: &str, bytes: &[u8], outline: Option<&Outline>) -> bool {
         let fields = |fields: &[Field]| {
             outline.is_some_and(|outline| {

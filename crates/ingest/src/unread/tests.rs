@@ -49,7 +49,7 @@ fn what_to_open_instead_names_every_format_with_results() {
 }
 
 #[test]
-fn each_kind_is_told_by_its_form() {
+fn each_kind_is_recognized_by_its_form() {
     let event = json!({"id": 0, "timestamp": "2026-01-01T10:00:00", "source": "user", "action": "message", "args": {}});
     let prediction = json!({"instance_id": "a-1", "model_name_or_path": "m", "model_patch": ""});
     let files = [
@@ -176,7 +176,7 @@ fn the_form_decides_and_no_word_in_a_text() {
 }
 
 #[test]
-fn what_is_large_broken_or_not_strict_is_told_by_its_beginning() {
+fn what_is_large_broken_or_not_strict_is_recognized_by_its_beginning() {
     let bulk = "x".repeat(3 << 20);
     let cut = format!(r#"{{"info": {{"model_stats": {{}}, "exit_status": NaN}}, "messages": ["{bulk}"#);
     assert_eq!(found(&[("t.json", cut.as_bytes())])[0].0, "mini_swe_agent");
@@ -186,7 +186,7 @@ fn what_is_large_broken_or_not_strict_is_told_by_its_beginning() {
 }
 
 #[test]
-fn how_much_is_looked_at_is_bounded() {
+fn how_much_is_read_is_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let trajectory = br#"{"trajectory_format": "mini-swe-agent-1", "messages": []}"#;
     for number in 0..60 {
@@ -266,7 +266,7 @@ fn what_no_kind_takes_is_named_by_its_form() {
 
 /// The hint was to open a folder or zip.
 #[test]
-fn a_list_of_rows_is_told_how_it_becomes_a_table() {
+fn a_list_of_rows_is_named_with_how_it_becomes_a_table() {
     let row = r#"{"run":"a","harness":"h","model":"m","task":"s","round":1,"try":1,"ok":true}"#;
     let instead = |path: &str, text: String| {
         let path = Path::new(path);

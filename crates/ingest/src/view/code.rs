@@ -207,7 +207,7 @@ impl FileComparison<'_> {
         if old_file.bytes != new_file.bytes {
             return false;
         }
-        // In a zip equal stamps are equal check sums; in a folder only the content tells.
+        // In a zip equal stamps are equal check sums; in a folder only the content decides.
         if self.tree.is_zip() {
             return old_file.stamp == new_file.stamp;
         }

@@ -33,7 +33,7 @@ pub struct TextPage {
 pub fn text_page(tree: &Tree, path: &str, offset: i64, limit: u32) -> Result<TextPage, ReadError> {
     let limit = if limit == 0 { DEFAULT_LIMIT } else { limit.min(MAX_LIMIT) }.max(COLOR_BYTES as u32);
     let (start, bytes, total) = if offset < 0 {
-        // The size must be known first; opening the file tells whether it can be read at all.
+        // The size must be known first; opening the file shows whether it can be read at all.
         let (_, total) = tree.read_range(path, 0, 0)?;
         let start = total.saturating_sub(offset.unsigned_abs());
         let (bytes, total) = tree.read_range(path, start, u64::from(limit))?;

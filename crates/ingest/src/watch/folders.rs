@@ -1,4 +1,4 @@
-//! Which folders the system is asked to tell of.
+//! Which folders the system is asked to watch.
 //!
 //! On Linux each folder is named to the system by itself. notify could go through the folders on its own, but asks for
 //! the state of every file on the way, which takes many seconds at a million files; and it would name every snapshot of
@@ -77,7 +77,7 @@ impl Folders {
         }
         let Ok(entries) = self.root.join(folder).read_dir() else { return Ok(()) };
         for entry in entries.flatten() {
-            // The kind comes with the name; only where the file system does not tell is the system asked.
+            // The kind comes with the name; the system is asked only where the file system does not give it.
             if entry.file_type().is_ok_and(|kind| kind.is_dir())
                 && let Some(name) = entry.file_name().to_str()
                 && !is_private(name)
@@ -102,7 +102,7 @@ fn is_out_of_reach(error: &notify::Error) -> bool {
     }
 }
 
-/// Whether an event tells of something that came and may be a folder.
+/// Whether an event reports something new that may be a folder.
 pub(super) fn may_be_a_new_folder(kind: EventKind) -> bool {
     matches!(
         kind,
@@ -116,7 +116,7 @@ pub(super) fn is_private(name: &str) -> bool {
     name == ".stamina"
 }
 
-/// Whether an event tells only of what is private.
+/// Whether an event reports only what is private.
 pub(super) fn is_of_private(root: &Path, event: &notify::Event) -> bool {
     let is_private_path = |path: &PathBuf| {
         let relative_path = path.strip_prefix(root).unwrap_or(path);

@@ -17,16 +17,16 @@ const DEADLINE: Duration = Duration::from_mins(1);
 /// Ten times as quick, for tests that wait for silence.
 const QUICK: Pace = Pace {
     silence: Duration::from_millis(25),
-    at_latest: Duration::from_millis(100),
-    look: Duration::from_millis(100),
-    look_at_zip: Duration::from_millis(50),
+    longest_delay: Duration::from_millis(100),
+    interval: Duration::from_millis(100),
+    zip_interval: Duration::from_millis(50),
 };
-/// No notification follows, so that a test can look at all that was noticed.
+/// No notification follows, so that a test can check all that was noticed.
 const NEVER: Pace = Pace {
     silence: Duration::from_hours(1),
-    at_latest: Duration::from_hours(1),
-    look: Duration::from_hours(1),
-    look_at_zip: Duration::from_hours(1),
+    longest_delay: Duration::from_hours(1),
+    interval: Duration::from_hours(1),
+    zip_interval: Duration::from_hours(1),
 };
 
 struct Notifications(Receiver<()>);
@@ -39,7 +39,7 @@ impl Notifications {
     /// Waits until nothing more comes of what happened before, so that the next notification is that of the next change. Where the
     /// machine is too busy for that a test sees less, and does not fail.
     fn wait_for_silence(&self) {
-        while self.0.recv_timeout(4 * QUICK.at_latest).is_ok() {}
+        while self.0.recv_timeout(4 * QUICK.longest_delay).is_ok() {}
     }
 }
 
@@ -71,7 +71,7 @@ impl Watch {
         self.shared.state().pending = None;
     }
 
-    /// Makes a change that the system tells of in one event, and sees that only it was noticed. Forgets it.
+    /// Makes a change that the system reports in one event, checks that only it was noticed, and forgets it.
     fn notices_only_a_mark(&self, mark: &Path) {
         symlink("nowhere", mark).unwrap();
         wait_until("a mark", || self.shared.state().pending.is_some());
@@ -111,7 +111,7 @@ fn the_system_tells_of_every_change() {
 }
 
 #[test]
-fn looking_again_finds_every_change() {
+fn rescans_find_every_change() {
     every_change_notifies(Hint::Rescan, Mode::Rescanned);
 }
 
@@ -125,19 +125,19 @@ fn at_its_real_pace_a_change_is_known_within_two_seconds() {
         start_watch(&temp.path().join("runs.zip"), Hint::Auto, PACE),
     ];
     fs::write(temp.path().join("runs.zip"), "PK and more").unwrap();
-    for ((_, notifications), label) in watched.iter().zip(["told", "looked at", "a zip"]) {
+    for ((_, notifications), label) in watched.iter().zip(["notified", "rescanned", "a zip"]) {
         notifications.wait_for_notification(label);
     }
-    // Whatever the machine adds to it: so long it is waited, at most. A zip is looked at twice.
-    let noticed = PACE.look.max(2 * PACE.look_at_zip);
-    assert!(noticed + PACE.at_latest <= PROMISE, "{PACE:?}");
+    // The longest wait, but for what the machine adds to it. A zip is scanned twice.
+    let noticed = PACE.interval.max(2 * PACE.zip_interval);
+    assert!(noticed + PACE.longest_delay <= PROMISE, "{PACE:?}");
     let now = Instant::now();
     let notified_after = |last: Duration| {
         let state = State { pending: Some((now, now + last)), ..State::default() };
         state.next_notification(PACE).map(|time| time - now)
     };
     assert_eq!(notified_after(Duration::ZERO), Some(PACE.silence));
-    assert_eq!(notified_after(Duration::from_mins(1)), Some(PACE.at_latest), "it never falls silent");
+    assert_eq!(notified_after(Duration::from_mins(1)), Some(PACE.longest_delay), "it never falls silent");
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn results_notify_beside_private_folders(hint: Hint) {
 }
 
 #[test]
-fn told_of_what_the_runner_keeps_for_itself() {
+fn notifications_leave_out_what_the_runner_keeps_for_itself() {
     results_notify_beside_private_folders(Hint::Auto);
 
     let runs = Runs::new();
@@ -295,14 +295,14 @@ fn told_of_what_the_runner_keeps_for_itself() {
 }
 
 #[test]
-fn looking_at_what_the_runner_keeps_for_itself() {
+fn rescans_leave_out_what_the_runner_keeps_for_itself() {
     results_notify_beside_private_folders(Hint::Rescan);
 
-    // Without the thread that looks every now and then: what it would see.
+    // Without the thread that scans every now and then: what it would find.
     let runs = Runs::new();
     let shared = Arc::default();
-    let mut look = WatchThread::new(runs.path(), Hint::Rescan, &shared);
-    let mut differs = || look_again(runs.path(), &mut look, &shared);
+    let mut watcher = WatchThread::new(runs.path(), Hint::Rescan, &shared);
+    let mut differs = || rescan(runs.path(), &mut watcher, &shared);
     assert!(!differs());
     runs.change_what_is_private();
     assert!(!differs(), "the runner works");

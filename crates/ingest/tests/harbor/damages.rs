@@ -12,7 +12,7 @@ use test_folders::copy;
 use crate::harbor::{V1, V2, edit, fixture, letters, read, small_job, write};
 
 #[test]
-fn damaged_files_are_said_and_nothing_vanishes() {
+fn damaged_files_are_reported_and_nothing_vanishes() {
     let dir = tempfile::tempdir().unwrap();
     let job = small_job(dir.path());
     let text = std::fs::read_to_string(job.join(V1).join("result.json")).unwrap();
@@ -78,7 +78,7 @@ fn a_turn_of_which_nothing_can_be_read_has_a_verdict_that_cannot_be_read() {
     }
 }
 
-/// The first trial that told it decided: in a job that has both, a chain was planned as one turn.
+/// The first trial for which it was known decided: in a job that has both, a chain was planned as one turn.
 #[test]
 fn an_unreadable_trial_is_of_one_step_where_all_others_are() {
     let dir = tempfile::tempdir().unwrap();
@@ -99,7 +99,7 @@ fn an_unreadable_trial_is_of_one_step_where_all_others_are() {
         let part = survey.parts.iter().find(|part| part.key == "b").unwrap();
         let tree = tree.fork();
         let readings = Harbor.read(&tree, "job", part, &mut Report::default());
-        // What is wrong with another trial is said with that one.
+        // What is wrong with another trial is reported with that one.
         assert!(tree.warnings().is_empty(), "{:?}", tree.warnings());
         assert_eq!(readings[0].episode.end().1, EndReason::VerifierError);
         (part.stamp, readings[0].episode.planned_turns)
@@ -112,7 +112,7 @@ fn an_unreadable_trial_is_of_one_step_where_all_others_are() {
 }
 
 #[test]
-fn values_that_cannot_be_are_unknown_and_said() {
+fn values_that_cannot_be_are_unknown_and_reported() {
     let dir = tempfile::tempdir().unwrap();
     let path = small_job(dir.path()).join(V1).join("result.json");
     let mut result: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();

@@ -22,7 +22,7 @@ fn a_step_without_a_case_summary_is_shown_and_counts_as_nothing() {
 }
 
 #[test]
-fn whether_a_build_failed_is_told_from_the_whole_job() {
+fn whether_a_build_failed_is_decided_by_the_whole_job() {
     let dir = tempfile::tempdir().unwrap();
     copy(&fixture().join("jobs/nop-k1"), &dir.path().join("nop-k1"));
     // Nothing in this job, opened alone, says that its tests print CASE lines, so nothing says that a build failed.

@@ -181,7 +181,7 @@ fn only_the_part_that_changed_has_another_stamp() {
 fn names_of_folders_say_nothing_of_which_trials_belong_together() {
     let dir = tempfile::tempdir().unwrap();
     let (job, renamed) = (dir.path().join("as-it-was"), dir.path().join("renamed"));
-    // Without the tasks: the trials tell each other's number of steps.
+    // Without the tasks: each trial shows the others' number of steps.
     copy(&fixture().join("jobs/oracle-k2"), &job.join("job"));
     copy(&fixture().join("jobs/oracle-k2"), &renamed.join("job"));
     let mut trials: Vec<PathBuf> = std::fs::read_dir(renamed.join("job"))
@@ -248,13 +248,13 @@ fn tasks_of_one_name_from_two_data_sets_are_two_scenarios() {
     assert_eq!(episodes_in(&read_once), wanted(&[("one/hello", 1), ("one/hello", 2), ("two/hello", 1)]));
     assert_eq!(read_once.parts.len(), 1);
 
-    // From one data set, or where one does not say it, there is nothing to tell apart.
+    // From one data set, or where one does not say it, there is nothing to distinguish.
     trial("hello__2", "");
     assert_eq!(episodes_in(&read(dir.path())), wanted(&[("hello", 1), ("hello", 2), ("hello", 3)]));
 }
 
 #[test]
-fn tasks_in_folders_of_one_name_are_told_apart_by_their_results() {
+fn tasks_in_folders_of_one_name_are_distinguished_by_their_results() {
     let dir = tempfile::tempdir().unwrap();
     let trial = |folder: &str, path: &str, name: Option<&str>| {
         let trial_folder = dir.path().join("job").join(folder);
@@ -359,7 +359,7 @@ fn a_folder_and_its_zips_have_one_benchmark_and_the_same_runs() {
     }
 }
 
-/// A run of which no trial said its data set was of another benchmark than the others of its job.
+/// A run whose trials do not name their data set was of another benchmark than the others of its job.
 #[test]
 fn the_runs_of_a_job_are_of_one_benchmark() {
     let dir = tempfile::tempdir().unwrap();

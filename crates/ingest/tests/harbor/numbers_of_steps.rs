@@ -6,7 +6,7 @@ use test_folders::copy;
 use crate::harbor::{Read, V1, V2, V5, V6, V7, edit, fixture, letters, read, small_job, write};
 
 #[test]
-fn without_the_tasks_the_number_of_steps_is_told_as_far_as_it_is_known() {
+fn the_number_of_steps_is_shown_as_far_as_it_is_known_without_the_tasks() {
     let dir = tempfile::tempdir().unwrap();
     let job = dir.path().join("failures-k1");
     copy(&fixture().join("jobs/failures-k1"), &job);

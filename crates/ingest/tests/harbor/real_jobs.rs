@@ -12,7 +12,7 @@ use model::{ArtifactKind, Baseline, EndReason, Request, StepKind, WarningCounts}
 use crate::harbor::{V1, V2, V5, V7, fixture, letters, read, score, write};
 
 #[test]
-fn every_trial_of_the_failures_job_is_told_as_it_was() {
+fn every_trial_of_the_failures_job_is_read_as_it_was() {
     let read = read(&fixture());
     // Trial, turns, end, Harbor's reward, score and case score of the benchmark's scripts.
     let table = [

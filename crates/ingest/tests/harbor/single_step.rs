@@ -143,7 +143,7 @@ fn single_step_trials_are_one_turn() {
     assert_eq!(second.verdict, Verdict::Failed);
     assert_eq!(episodes[3].exception.as_ref().unwrap().0, "NetworkConnectionError");
 
-    // Without the task's folder the request is what the agent was told.
+    // Without the task's folder the request is the prompt of the agent.
     std::fs::remove_dir_all(dir.path().join("one")).unwrap();
     let tree = Tree::open(dir.path()).unwrap();
     let mut report = Report::default();

@@ -85,7 +85,7 @@ fn check(
     path: &str,
     damage: &str,
 ) {
-    if (sample.telling)(path) {
+    if (sample.is_required)(path) {
         return;
     }
     let unit = (sample.unit)(path);
@@ -137,7 +137,7 @@ fn sessions_of_locobench_with_one_damaged_file() {
     one_file_at_a_time(&locobench(), |_| true);
 }
 
-/// What must be said when a file of the sample is damaged so.
+/// What must be reported when a file of the sample is damaged so.
 fn codes_of_damage(sample: &Sample, path: &str, damage: &str) -> Vec<String> {
     let temp = tempfile::tempdir().unwrap();
     write_folder(temp.path(), &sample.files);

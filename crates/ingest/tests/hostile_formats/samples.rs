@@ -11,8 +11,8 @@ pub(crate) struct Sample {
     pub(crate) unit: fn(&str) -> Option<String>,
     /// Whether an episode is read from a unit, by its key and by all that it says.
     pub(crate) touches: fn(&str, &str, &str) -> bool,
-    /// Whether the format cannot be told without it.
-    pub(crate) telling: fn(&str) -> bool,
+    /// Whether the format cannot be recognized without it.
+    pub(crate) is_required: fn(&str) -> bool,
 }
 
 fn fixtures() -> PathBuf {
@@ -43,7 +43,7 @@ pub(crate) fn harbor() -> Sample {
         },
         // The folder of the trial stands in the paths of the episode's artifacts.
         touches: |_, found_codes, unit| found_codes.contains(unit),
-        telling: |_| false,
+        is_required: |_| false,
     }
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn evocode() -> Sample {
         unit: |path| path.strip_prefix("tasks/").map(str::to_owned),
         // A task may have an older file beside it.
         touches: |key, _, unit| unit.starts_with(key),
-        telling: |path| path == "index.json",
+        is_required: |path| path == "index.json",
     }
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn staminabench() -> Sample {
             (parts.len() > 2).then(|| parts[..2].join("/"))
         },
         touches: |_, found_codes, unit| found_codes.contains(unit),
-        telling: |_| false,
+        is_required: |_| false,
     }
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn terminal_bench() -> Sample {
         },
         touches: |_, found_codes, unit| found_codes.contains(unit),
         // One trial stands in it alone.
-        telling: |path| path == "results.json",
+        is_required: |path| path == "results.json",
     }
 }
 
@@ -112,6 +112,6 @@ pub(crate) fn locobench() -> Sample {
             agents.iter().find(|(part, _)| path.contains(part)).map(|(_, agent)| (*agent).to_owned())
         },
         touches: |key, _, unit| key.contains(unit),
-        telling: |_| false,
+        is_required: |_| false,
     }
 }

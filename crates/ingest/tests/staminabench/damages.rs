@@ -5,7 +5,7 @@ use model::{EndReason, Turn, TurnState, Verdict};
 use crate::staminabench::{check_play, copy, edit, fixture, play, read, written};
 
 #[test]
-fn a_contradiction_is_said_and_the_log_wins() {
+fn a_contradiction_is_reported_and_the_log_wins() {
     // Our own schema claims a pass that the log does not have.
     let folder = copy("own");
     edit(&folder.path().join("scenario_1/test_results/turn_3_attempt_1.txt"), |_| {
@@ -192,7 +192,7 @@ fn what_a_trajectory_may_hold_is_bounded() {
 }
 
 #[test]
-fn input_of_which_nothing_says_whether_it_has_the_cached_tokens_is_said() {
+fn input_that_may_or_may_not_include_the_cached_tokens_is_reported() {
     let codes = |usage: &[&str]| {
         let turns: Vec<String> = (1..)
             .zip(usage)
@@ -223,7 +223,7 @@ fn input_of_which_nothing_says_whether_it_has_the_cached_tokens_is_said() {
 }
 
 #[test]
-fn a_turn_without_a_verdict_and_values_that_cannot_be_are_said() {
+fn a_turn_without_a_verdict_and_values_that_cannot_be_are_reported() {
     use TurnState::{Censored, Error, NotReached};
 
     let json = r#"{"turns": [{"turn": 1, "passed": "-3", "total": 1e30, "success": "perhaps"}, {"turn": 2, "passed": 7, "total": 5},
@@ -294,7 +294,7 @@ fn a_score_that_is_no_number_is_no_verdict_and_no_running_attempt() {
     let (verdict, reason, codes) = read_score(r#""score": NaN"#);
     assert_eq!((verdict, reason), unreadable);
     assert!(codes.contains(&"verdict.missing".to_owned()), "{codes:?}");
-    // Something else tells it.
+    // Something else decides it.
     assert_eq!(read_score(r#""score": true"#), (Verdict::Passed, None, Vec::new()));
     assert_eq!(read_score(r#""score": null, "passed": 3, "total": 3"#), (Verdict::Passed, None, Vec::new()));
     let by_tests = read_score(r#""score": "75%", "passed": 3, "total": 4"#);
@@ -305,7 +305,7 @@ fn a_score_that_is_no_number_is_no_verdict_and_no_running_attempt() {
     let raised =
         read_score(r#""score": null, "exception": {"type": "AgentTimeoutError", "message": "late"}"#);
     assert_eq!(raised.1, Some(EndReason::AgentTimeout));
-    // A turn with no score was not played; a text of the whole episode is said and not used.
+    // A turn with no score was not played; a text of the whole episode is reported and not used.
     let json = r#"{"final_score": "0.5", "turns": [{"turn": 1, "score": 1}, {"turn": 2, "score": null}]}"#;
     let read = written(&[("scenario_0/trajectory.json", json)]);
     let states: Vec<TurnState> = read.episodes[0].turns.iter().map(Turn::state).collect();
@@ -315,7 +315,7 @@ fn a_score_that_is_no_number_is_no_verdict_and_no_running_attempt() {
 }
 
 #[test]
-fn a_score_that_decides_and_is_not_in_0_to_1_is_said() {
+fn a_score_that_decides_and_is_not_in_0_to_1_is_reported() {
     let json = r#"{"turns": [{"turn": 1, "score": 62.5}, {"turn": 2, "score": 1}, {"turn": 3, "score": -1},
         {"turn": 4, "score": 62.5, "success": false}]}"#;
     let read = written(&[("scenario_0/trajectory.json", json)]);
@@ -332,7 +332,7 @@ fn a_score_that_decides_and_is_not_in_0_to_1_is_said() {
 }
 
 #[test]
-fn folders_in_the_place_of_files_and_logs_cut_among_the_failures_are_said() {
+fn folders_in_the_place_of_files_and_logs_cut_among_the_failures_are_reported() {
     let real = std::fs::read_to_string(fixture("../pytest/logs/plain.txt")).unwrap();
     let cut = &real[..real.find("= FAILURES").unwrap() + 400];
     let read = written(&[

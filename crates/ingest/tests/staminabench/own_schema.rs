@@ -135,7 +135,7 @@ fn a_session_that_began_anew_is_in_the_import_report() {
         {"turn": 2, "attempts": [{"attempt": 1, "verdict": "passed", "passed": 3, "total": 3, "session_restarted": true}]}]}"#;
     let read = written(&[("scenario_0/trajectory.json", own)]);
     let warning = read.report.warnings.iter().find(|warning| warning.code == "session.restarted").unwrap();
-    assert!(warning.message.contains("turn 2, attempt 1"), "{}", warning.message);
+    assert!(warning.message.contains("Turn 2, attempt 1"), "{}", warning.message);
     assert_eq!(
         read.episodes[0].turns[1].attempts[0].extra["session_restarted"], true,
         "and is shown with the attempt"

@@ -72,7 +72,7 @@ fn a_task_of_steps_that_lies_alone_is_no_chain_and_enters_no_run_of_chains() {
 }
 
 #[test]
-fn steps_that_are_left_out_are_said() {
+fn steps_that_are_left_out_are_reported() {
     let text = STEPS.replace("\"planned_turns\": 3", "\"planned_turns\": 1200");
     let read = written(&[("scenario_0/trajectory.json", &text)]);
     assert_eq!(read.episodes.len(), 1000);

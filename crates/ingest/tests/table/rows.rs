@@ -42,6 +42,31 @@ fn a_row_is_an_attempt() {
     assert_eq!(read.episode("b", "s1").end(), (Some(1), EndReason::Budget));
 }
 
+/// The number was an extra field, and every test that did not pass counted as failed.
+#[test]
+fn tests_that_neither_passed_nor_failed_do_not_count_as_failed() {
+    let read = table(
+        "t.csv",
+        format!(
+            "{HEADER},tests_passed,tests_total,tests_failed\n\
+             a,h,m,s1,1,1,false,41,44,2\na,h,m,s1,2,1,false,41,44,3\na,h,m,s1,3,1,false,41,44,9\na,h,m,s1,4,1,false,,,2\n"
+        ),
+    );
+    let failing = |turn: usize| {
+        let attempt = &read.episode("a", "s1").turns[turn].attempts[0];
+        (attempt.stated_failing(), attempt.counted_failing())
+    };
+    assert_eq!(
+        [0, 1, 2, 3].map(failing),
+        [(Some(2), Some(2)), (None, Some(3)), (None, Some(3)), (None, None)]
+    );
+    let warnings = read.warnings();
+    // The turns after a failed one have notes of their own.
+    let others: Vec<&str> =
+        (warnings.iter().map(|(code, _)| *code)).filter(|code| *code != "table.goes_on").collect();
+    assert_eq!(others, ["table.contradiction"]);
+}
+
 #[test]
 fn no_turns_may_be_planned_and_no_attempts_may_not() {
     let read = table(
@@ -134,7 +159,7 @@ fn a_row_that_says_another_thing_of_its_episode_or_turn_is_named() {
         episode_message("4 says episode_agent_seconds “61”", "60"),
         episode_message("4 says episode_started_at “2026-01-03T00:00:00Z”", "2026-01-02T00:00:00Z"),
         episode_message("6 says episode_invalid “another reason”", "wrong image"),
-        // The title of turn 2 was made of its request: no row said it before.
+        // The title of turn 2 was made of its request: no row had it before.
         turn_message("6 says request “Add a basket”", 2, "Add a cart"),
         turn_message("7 says turn_title “Sign in”", 1, "Login"),
     ];
@@ -335,7 +360,7 @@ fn an_episode_and_a_run_may_have_no_attempt() {
 }
 
 #[test]
-fn repeats_are_told_apart_however_they_are_written() {
+fn repeats_are_distinguished_however_they_are_written() {
     let read = table(
         "t.csv",
         format!(

@@ -8,7 +8,7 @@ use model::{EndReason, Verdict};
 use crate::table::{HEADER, folder, read, table};
 
 #[test]
-fn what_does_not_fit_is_said_with_its_row() {
+fn what_does_not_fit_is_reported_with_its_row() {
     let read = table(
         "t.csv",
         "run,harness,model,scenario,turn,attempt,passed,tests_passed,tests_total,end_reason,planned_turns,cost_usd\n\
@@ -131,10 +131,10 @@ fn a_list_or_an_object_is_no_name() {
         ),
         ("table.no_name", "Row 5 says scenario ", "“--map scenario=scenario.id” takes a part of it."),
     ] {
-        let is_said = |(known, message): &(&str, &str)| {
+        let is_reported = |(known, message): &(&str, &str)| {
             *known == code && message.starts_with(start) && message.ends_with(ending)
         };
-        assert!(warnings.iter().any(is_said), "{start}: {warnings:?}");
+        assert!(warnings.iter().any(is_reported), "{start}: {warnings:?}");
     }
     assert_eq!(warnings.len(), 5, "{warnings:?}");
 }
@@ -223,7 +223,7 @@ fn a_verdict_of_runs_without_tests_is_none_of_a_table() {
 }
 
 #[test]
-fn times_and_rewards_that_cannot_be_are_said_at_every_level() {
+fn times_and_rewards_that_cannot_be_are_reported_at_every_level() {
     let levels =
         "started_at,finished_at,episode_started_at,episode_finished_at,run_started_at,run_finished_at";
     let found = |times: [&str; 6], reward: &str| -> Vec<String> {
@@ -272,7 +272,7 @@ fn a_quote_that_is_not_closed_hides_no_rows() {
 }
 
 #[test]
-fn an_episode_that_ends_otherwise_than_its_last_attempt_is_said() {
+fn an_episode_that_ends_otherwise_than_its_last_attempt_is_reported() {
     let read = table(
         "t.csv",
         "run,harness,model,scenario,turn,attempt,passed,verdict,episode_end_reason\n\

@@ -1,4 +1,4 @@
-//! Values that cannot be what their names say, in every place where a source has them: unknown, and said
+//! Values that cannot be what their names say, in every place where a source has them: unknown, and reported
 //! (`docs/formats.md`, *Values that cannot be*).
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
@@ -53,7 +53,7 @@ impl Read {
         codes
     }
 
-    /// Everything that is said of values that cannot be.
+    /// Everything that is reported of values that cannot be.
     fn unusable(&self) -> String {
         let odd = self.warnings.iter().filter(|warning| warning.code == "value.not_usable");
         odd.map(|warning| [&warning.path, ": ", &warning.message, "\n"].concat()).collect()

@@ -13,7 +13,7 @@ fn figures(read: &Read) -> Vec<&str> {
 }
 
 #[test]
-fn metrics_of_a_transcript_are_unknown_and_said() {
+fn metrics_of_a_transcript_are_unknown_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let job = folder.path().join("job");
     let trajectory = |metrics: &Value, time: &str| {
@@ -74,7 +74,7 @@ fn a_reward_in_another_shape_is_unreadable() {
 }
 
 #[test]
-fn numbers_of_a_job_are_unknown_and_said() {
+fn numbers_of_a_job_are_unknown_and_reported() {
     let read_job = |planned: Value, mean: Value| {
         let folder = tempfile::tempdir().unwrap();
         let job = folder.path().join("job");
@@ -155,7 +155,7 @@ fn reported_by_staminabench(root: &Path, report: &Value) -> Read {
 }
 
 #[test]
-fn figures_of_a_report_are_unknown_and_said() {
+fn figures_of_a_report_are_unknown_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let report = json!({
         "agent": "mini_swe", "benchmark": "restful_server_gen_iterative", "success_rate": 7, "average_score": "0.9",
@@ -180,7 +180,7 @@ fn figures_of_a_report_are_unknown_and_said() {
 }
 
 #[test]
-fn what_a_run_of_staminabench_planned_is_unknown_and_said() {
+fn what_a_run_of_staminabench_planned_is_unknown_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let config = "agent: MINI_SWE\nrestful_server_gen_iterative:\n  n_turns: -5\n  n_scenarios: many\n  attempt_limit: null\n";
     fs::write(folder.path().join("config.yaml"), config).unwrap();
@@ -224,7 +224,7 @@ fn the_number_of_passed_rounds_of_a_task_is_a_whole_number() {
 }
 
 #[test]
-fn numbers_of_rounds_and_of_failed_cases_that_cannot_be_are_said() {
+fn numbers_of_rounds_and_of_failed_cases_that_cannot_be_are_reported() {
     for rounds in ["\"1\"", "-1", "1.5", "4294967296"] {
         let folder = tempfile::tempdir().unwrap();
         let read = published(folder.path(), rounds, "1", r#"[{"req": "R1", "n": -2, "cases": []}]"#);
@@ -237,7 +237,7 @@ fn numbers_of_rounds_and_of_failed_cases_that_cannot_be_are_said() {
 }
 
 #[test]
-fn counts_and_scores_of_a_session_are_unknown_and_said() {
+fn counts_and_scores_of_a_session_are_unknown_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let record = json!({
         "agent_name": "a-b", "scenario_id": "s", "session_id": "x", "total_turns": -3, "completed_phases": "2", "total_phases": 1.5,

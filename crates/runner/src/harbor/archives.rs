@@ -12,17 +12,17 @@ pub(super) const MOST_FILES: u32 = 1_000;
 
 /// Adds what lies in a folder to an archive, below `to`. The error is a sentence that names the file. Blocks.
 pub(super) fn folder(tree: &Tree, from: &str, to: &str, packed: &mut PackedFiles) -> Result<(), String> {
-    add(tree, from, to, packed, &mut RoomLeft::of_archive())
+    add(tree, from, to, packed, &mut RoomLeft::empty_archive())
 }
 
 /// Whether what lies in a folder fits into an archive, told by the sizes that the folder states. Blocks.
 pub(super) fn fits(tree: &Tree, from: &str) -> bool {
-    fits_into(tree, from, &mut RoomLeft::of_archive())
+    fits_into(tree, from, &mut RoomLeft::empty_archive())
 }
 
 /// Whether a solution is one that a simulated model writes, told by the sizes that its folder states. Blocks.
 pub(super) fn is_solution_written(tree: &Tree, from: &str) -> bool {
-    fits_into(tree, from, &mut RoomLeft::of_solution())
+    fits_into(tree, from, &mut RoomLeft::empty_solution())
 }
 
 fn fits_into(tree: &Tree, from: &str, left: &mut RoomLeft) -> bool {
@@ -57,7 +57,7 @@ pub(super) fn contents(tree: &Tree, from: &str) -> Result<Vec<(String, Vec<u8>)>
         Ok(())
     }
     let mut found = Vec::new();
-    add(tree, from, "", &mut RoomLeft::of_solution(), &mut found)?;
+    add(tree, from, "", &mut RoomLeft::empty_solution(), &mut found)?;
     Ok(found)
 }
 
@@ -70,11 +70,11 @@ struct RoomLeft {
 }
 
 impl RoomLeft {
-    const fn of_archive() -> Self {
+    const fn empty_archive() -> Self {
         Self { bytes: MOST_BYTES, entries: MOST_ENTRIES, most: (MOST_BYTES, MOST_ENTRIES) }
     }
 
-    const fn of_solution() -> Self {
+    const fn empty_solution() -> Self {
         Self { bytes: LARGEST_SOLUTION, entries: MOST_FILES, most: (LARGEST_SOLUTION, MOST_FILES) }
     }
 
@@ -132,11 +132,11 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_named() {
-        let mut left = RoomLeft { bytes: 10, entries: 1, ..RoomLeft::of_archive() };
+        let mut left = RoomLeft { bytes: 10, entries: 1, ..RoomLeft::empty_archive() };
         assert!(!left.take(11));
         assert_eq!(left.what_is_too_much(11), "more than 256 MiB");
         assert!(left.take(10) && !left.take(0));
         assert_eq!(left.what_is_too_much(0), "more than 50000 entries");
-        assert_eq!(RoomLeft::of_solution().what_is_too_much(5 << 20), "more than 4 MiB");
+        assert_eq!(RoomLeft::empty_solution().what_is_too_much(5 << 20), "more than 4 MiB");
     }
 }

@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_recipe_it_is_said_how_much_is_not_shown() {
+    fn a_long_recipe_states_how_much_is_not_shown() {
         let pairs: Vec<String> =
             (0..100).map(|n| format!("FROM image-{n}\nRUN {}", "x".repeat(1000))).collect();
         let recipe = Recipe::from_text(&pairs.join("\n"));

@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_verifications_the_one_with_a_verdict_and_then_the_better_is_taken() {
+    fn the_verification_with_a_verdict_and_then_the_better_one_is_taken() {
         let (none, bad, part, good) =
             (played(None, ""), played(Some(0.0), ""), played(Some(0.5), ""), played(Some(1.0), ""));
         assert!(rank(&bad) > rank(&none) && rank(&part) > rank(&bad) && rank(&good) > rank(&part));

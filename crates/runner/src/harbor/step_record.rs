@@ -236,12 +236,13 @@ fn process_exception(processes: &WithoutProcesses) -> Option<Exception> {
     let message = match processes {
         WithoutProcesses::Same => return None,
         WithoutProcesses::Other(_) => {
-            "the agent has left processes, and with them the verifier came to other results than where they cannot write its \
-             verdict (in a container of the same files), which count; harbor.background=keep counts what they write"
+            "the agent has left processes, and with them the verifier came to other results than without them. The \
+             results of a container of the same files count, where the processes cannot write the verdict. harbor.background=keep \
+             counts what they write"
                 .to_owned()
         }
         WithoutProcesses::Unconfirmed(reason) => format!(
-            "the agent has left processes, and no second verification could be carried out where they cannot write its verdict; \
+            "the agent has left processes. No second verification could be carried out where they cannot write its verdict; \
              the verdict is that with them: {reason}"
         ),
     };

@@ -107,7 +107,7 @@ pub(super) fn tail<T: DeserializeOwned>(path: &Path, problems: &mut Problems) ->
 
 /// The last lines of a log, and how many more of them hold no JSON.
 fn read_tail<T: DeserializeOwned>(path: &Path) -> io::Result<(Vec<T>, u64)> {
-    let mut file = files::beneath::open_file(path, rustix::fs::OFlags::RDONLY)?;
+    let mut file = files::confined_path::open_file(path, rustix::fs::OFlags::RDONLY)?;
     let length = file.metadata()?.len();
     let mut wanted = TAIL.0;
     loop {

@@ -268,7 +268,7 @@ fn requests_of_a_part_that_was_killed_are_not_open() {
 // docs/security.md: The records of a run (`.stamina/`)
 fn what_is_kept_of_an_episodes_file_is_bounded() {
     let room = tempfile::tempdir().unwrap();
-    let path = files::beneath::resolved(room.path()).join("scenario_0.json");
+    let path = files::confined_path::resolved(room.path()).join("scenario_0.json");
     let file = |characters: usize, cells: usize| EpisodeFile {
         shown: LiveEpisode {
             title: Some("x".repeat(characters)),
@@ -359,4 +359,10 @@ fn an_episode_without_a_record_is_unknown_once_its_run_has_finished() {
         problems,
         [".stamina/episodes/scenario_0.json is missing", ".stamina/episodes/scenario_1.json is missing"]
     );
+}
+
+#[test]
+fn one_test_is_in_the_singular() {
+    assert_eq!(tests_passed(0, 1), "0 of 1 test passed");
+    assert_eq!(tests_passed(3, 4), "3 of 4 tests passed");
 }

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use files::beneath;
+use files::confined_path;
 use model::{EndReason, Tokens, TurnState, Verdict};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
@@ -317,7 +317,7 @@ impl Trajectory {
     /// Reads the one that lies in a folder, if there is one. Its last turn is the current one.
     pub(crate) fn read(folder: &Path) -> Result<Option<Self>, RunError> {
         let path = folder.join("trajectory.json");
-        let file = match beneath::open_file(&path, OFlags::RDONLY) {
+        let file = match confined_path::open_file(&path, OFlags::RDONLY) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(disk::error_at(&path, error)),
@@ -381,7 +381,7 @@ impl Trajectory {
             } else {
                 // Straight into the file, so that the kernel copies.
                 file.flush()?;
-                let old = beneath::open_file(&self.path, OFlags::RDONLY)?;
+                let old = confined_path::open_file(&self.path, OFlags::RDONLY)?;
                 io::copy(&mut old.take(prefix), file.get_mut())?;
             }
             if let Some(turn) = &turn {

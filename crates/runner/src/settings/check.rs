@@ -56,7 +56,7 @@ pub(crate) fn check(s: &RunSettings) -> Result<(), SettingsError> {
     if s.endpoint == EndpointSettings::Direct && (of_attempt.tokens.is_some() || of_attempt.usd.is_some()) {
         return Err(SettingsError::new(
             "limits.attempt",
-            "with endpoint.mode=direct nobody counts tokens or money while an agent works; of an attempt only minutes can be \
+            "with endpoint.mode=direct nobody counts tokens or money while an agent works. Of an attempt only minutes can be \
              limited, and tokens and money of the episode and of the run between attempts",
         ));
     }

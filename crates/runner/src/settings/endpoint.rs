@@ -37,9 +37,9 @@ pub(super) fn endpoint(
             return Err(SettingsError::new(
                 "endpoint.base_url",
                 format!(
-                    "the model \"{model}\" is named, but no endpoint: give endpoint.base_url=… for a model behind an \
-                     address, endpoint.mode=direct to hand the AWS credentials of this machine to the container, or \
-                     endpoint.mode=oracle for the simulated model"
+                    "the model \"{model}\" is named, but no endpoint. Give endpoint.base_url=… for a model behind an \
+                     address, or endpoint.mode=oracle for the simulated model. endpoint.mode=direct hands the AWS \
+                     credentials of this machine to the container"
                 ),
             ));
         }

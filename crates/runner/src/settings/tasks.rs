@@ -96,8 +96,8 @@ pub(super) fn check(s: &RunSettings) -> Result<(), SettingsError> {
         )),
         Some(_) if !is_player && !plays_tasks(&s.agent) => Err(SettingsError::new(
             "agent",
-            "tasks are played by the harnesses that come with Stamina Lab, by ORACLE (their reference solutions) and by NOP (nobody); \
-             MOCK cannot run commands, and nothing says what of a harness of one's own starts in the image of a task",
+            "tasks are played by the harnesses that come with Stamina Lab, by ORACLE (their reference solutions) and by NOP (nobody). \
+             MOCK cannot run commands. Nothing says what of a harness of one's own starts in the image of a task",
         )),
         None if s.restore_before_try && s.feedback != Feedback::None => Err(SettingsError::new(
             "restore_before_try",

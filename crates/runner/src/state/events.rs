@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, Write as _};
 use std::sync::Mutex;
 
-use files::beneath;
+use files::confined_path;
 use rustix::fs::OFlags;
 
 use super::RunPaths;
@@ -19,7 +19,7 @@ pub(crate) struct Events {
 impl Events {
     pub(crate) fn open(paths: &RunPaths, on_event: OnEvent) -> Result<Self, RunError> {
         let path = paths.events();
-        let file = beneath::open_file(&path, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE);
+        let file = confined_path::open_file(&path, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE);
         let mut file = file.map_err(|error| disk::error_at(&path, error))?;
         // A line that a killed process did not end would swallow the next one.
         if let Ok(length) = file.seek(std::io::SeekFrom::End(0))

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use files::beneath;
+use files::confined_path;
 use rustix::fs::OFlags;
 use sandbox::Process;
 
@@ -67,7 +67,7 @@ impl Lock {
     fn take_until(paths: &RunPaths, waiting: impl Fn() -> bool) -> Result<Self, RunError> {
         let path = paths.stamina_folder().join("lock");
         let wrong = |error: std::io::Error| disk::error_at(&path, error);
-        let mut file = beneath::open_file(&path, OFlags::RDWR | OFlags::CREATE).map_err(wrong)?;
+        let mut file = confined_path::open_file(&path, OFlags::RDWR | OFlags::CREATE).map_err(wrong)?;
         while file.try_lock().is_err() {
             if waiting() {
                 std::thread::sleep(POLL_INTERVAL);

@@ -193,7 +193,8 @@ fn read_ca(path: Option<&Path>) -> Result<Vec<u8>, SandboxError> {
     };
     let wrong = |reason: String| SandboxError::Files { path: path.display().to_string(), reason };
     // A pipe or a device of this name has no end.
-    let text = files::beneath::read_named_file(path, CA_CAP).map_err(|error| wrong(error.to_string()))?;
+    let text =
+        files::confined_path::read_named_file(path, CA_CAP).map_err(|error| wrong(error.to_string()))?;
     if !String::from_utf8_lossy(&text).contains("-----BEGIN CERTIFICATE-----") {
         return Err(wrong("holds no certificate in PEM form".to_owned()));
     }

@@ -73,7 +73,7 @@ fn refusal(image: &ImageInspect, is_extended: bool) -> Option<String> {
     }
     let is_onbuild = config.on_build.iter().flatten().next().is_some();
     (is_extended && is_onbuild).then(|| {
-        "it has commands that every image on top of it executes (ONBUILD), and a harness would be laid into one: its task is not played by a harness".to_owned()
+        "it has commands that every image on top of it executes (ONBUILD), and a harness would be laid into one. So its task is not played by a harness".to_owned()
     })
 }
 

@@ -305,11 +305,11 @@ impl Sampler for Faulty {
     fn name(&self) -> &'static str {
         "faulty"
     }
-    fn first(&self, seed: Seed) -> Result<SamplerOutput<Schema>, SampleError> {
-        ProgrammaticSampler.first(seed)
+    fn first_schema(&self, seed: Seed) -> Result<SamplerOutput<Schema>, SampleError> {
+        ProgrammaticSampler.first_schema(seed)
     }
-    fn turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<SamplerOutput<Turn>, SampleError> {
-        let mut sampled = ProgrammaticSampler.turn(seed, before, count)?;
+    fn next_turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<SamplerOutput<Turn>, SampleError> {
+        let mut sampled = ProgrammaticSampler.next_turn(seed, before, count)?;
         if self.lies {
             sampled.made.after.title.push('!');
         } else if before.turn == 2 {
@@ -444,4 +444,11 @@ fn what_ended_processes_left_is_cleared_away_and_nothing_else() {
     left.push("pack");
     left.sort_unstable();
     assert_eq!(names(temp.path()), left);
+}
+
+/// "1 of 1 turns" stood in the line of a generation and of a validation.
+#[test]
+fn progress_in_one_turn_is_in_the_singular() {
+    assert_eq!(Progress { done: 1, total: 1 }.in_words(), "1 of 1 turn");
+    assert_eq!(Progress { done: 1, total: 40 }.in_words(), "1 of 40 turns");
 }

@@ -151,14 +151,14 @@ impl<'a> TurnMaker<'a> {
     }
 
     fn first(&self, texts: &mut Texts) -> Result<SampledTurn, PackError> {
-        let first = self.sampler.first(self.seed).map_err(|error| self.sample_failure(error))?;
+        let first = self.sampler.first_schema(self.seed).map_err(|error| self.sample_failure(error))?;
         let (request, specification) = texts.first(self.seed, &first.made, self.benchmark);
         let (schema, answers) = (first.made, first.answers);
         Ok(SampledTurn { schema, changes: Vec::new(), request, specification, answers })
     }
 
     fn later(&self, before: &MadeTurn, texts: &mut Texts) -> Result<SampledTurn, PackError> {
-        let sampled = self.sampler.turn(self.seed, &before.schema, self.changes);
+        let sampled = self.sampler.next_turn(self.seed, &before.schema, self.changes);
         let sampled = sampled.map_err(|error| self.sample_failure(error))?;
         let Turn { changes, origins, after } = sampled.made;
         let turn = before.turn + 1;

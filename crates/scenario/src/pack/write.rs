@@ -35,6 +35,13 @@ pub struct Progress {
     pub total: u64,
 }
 
+impl Progress {
+    /// `3 of 40 turns`.
+    pub fn in_words(&self) -> String {
+        format!("{} of {}", self.done, model::counted(self.total, "turn"))
+    }
+}
+
 /// What was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GeneratedPack {

@@ -16,11 +16,11 @@ fn seed(scenario: u32) -> Seed {
 type Turns = Vec<(Schema, Vec<Change>)>;
 
 fn make(scenario: u32, turns: u32) -> Turns {
-    let first = ProgrammaticSampler.first(seed(scenario)).unwrap();
+    let first = ProgrammaticSampler.first_schema(seed(scenario)).unwrap();
     assert!(first.answers.is_empty());
     let mut all = vec![(first.made, Vec::new())];
     for _ in 1..turns {
-        let turn = ProgrammaticSampler.turn(seed(scenario), &all.last().unwrap().0, 5).unwrap().made;
+        let turn = ProgrammaticSampler.next_turn(seed(scenario), &all.last().unwrap().0, 5).unwrap().made;
         assert!(turn.origins.iter().all(|origin| *origin == Origin::Programmatic));
         assert_eq!(turn.origins.len(), turn.changes.len());
         all.push((turn.after, turn.changes));
@@ -84,10 +84,10 @@ fn the_same_seed_gives_the_same_bytes(scenarios: &[Turns]) {
     }
     // Nor does how many changes follow.
     let before = &scenarios[0][40].0;
-    let three = ProgrammaticSampler.turn(seed(0), before, 3).unwrap().made.changes;
+    let three = ProgrammaticSampler.next_turn(seed(0), before, 3).unwrap().made.changes;
     assert_eq!(three, scenarios[0][41].1[..3]);
     // Another scenario and another base seed are others.
-    let other = ProgrammaticSampler.first(Seed { base: 1, scenario: 0 }).unwrap().made;
+    let other = ProgrammaticSampler.first_schema(Seed { base: 1, scenario: 0 }).unwrap().made;
     assert_ne!(hash(&other), hash(&scenarios[0][0].0));
 }
 
@@ -110,7 +110,11 @@ const GOLDEN: [(&str, [&str; 4]); 5] = [
 
 fn every_schema_is_valid_and_every_turn_whole(scenarios: &[Turns]) {
     for number in 0..20 {
-        assert_eq!(check(&ProgrammaticSampler.first(seed(number)).unwrap().made), [], "first of {number}");
+        assert_eq!(
+            check(&ProgrammaticSampler.first_schema(seed(number)).unwrap().made),
+            [],
+            "first of {number}"
+        );
     }
     for turns in scenarios.iter().take(4) {
         for (index, (schema, changes)) in turns.iter().enumerate().take(60) {
@@ -136,7 +140,7 @@ fn changes_lead_from_schema_to_schema(scenarios: &[Turns]) {
 fn a_first_schema_is_small_and_has_a_bit_of_all() {
     let mut topics = BTreeSet::new();
     for number in 0..20 {
-        let schema = ProgrammaticSampler.first(seed(number)).unwrap().made;
+        let schema = ProgrammaticSampler.first_schema(seed(number)).unwrap().made;
         assert!(topics.insert(schema.topic.clone()), "{} twice", schema.topic);
         assert!((3..=4).contains(&schema.entities.len()));
         let references = schema.entities.iter().flat_map(|entity| &entity.fields);
@@ -318,13 +322,13 @@ fn a_name_of_two_has_no_word_twice_in_a_row() {
 
 #[test]
 fn one_change_a_turn_is_enough_to_grow_and_twenty_are_possible() {
-    let mut schema = ProgrammaticSampler.first(seed(9)).unwrap().made;
+    let mut schema = ProgrammaticSampler.first_schema(seed(9)).unwrap().made;
     for _ in 0..30 {
-        schema = ProgrammaticSampler.turn(seed(9), &schema, 1).unwrap().made.after;
+        schema = ProgrammaticSampler.next_turn(seed(9), &schema, 1).unwrap().made.after;
     }
     assert!(schema.entities.len() >= 6, "{} entities", schema.entities.len());
     for _ in 0..5 {
-        let turn = ProgrammaticSampler.turn(seed(9), &schema, 20).unwrap().made;
+        let turn = ProgrammaticSampler.next_turn(seed(9), &schema, 20).unwrap().made;
         assert_eq!(turn.changes.len(), 20);
         schema = turn.after;
     }

@@ -134,7 +134,7 @@ fn sampled_requests_say_every_change() {
     use crate::sample::{ProgrammaticSampler, Sampler as _};
     for scenario in 0..2 {
         let seed = Seed { base: 0, scenario };
-        let mut before = ProgrammaticSampler.first(seed).unwrap().made;
+        let mut before = ProgrammaticSampler.first_schema(seed).unwrap().made;
         let first = first_request(seed, &before, Benchmark::Iterative);
         assert_eq!(clumsy(&first), None);
         // The benchmark of one turn is asked for the same, but not informed of messages that never come.
@@ -149,7 +149,7 @@ fn sampled_requests_say_every_change() {
                 && !only.contains("More requests")
         );
         for _ in 2..=16 {
-            let made = ProgrammaticSampler.turn(seed, &before, 5).unwrap().made;
+            let made = ProgrammaticSampler.next_turn(seed, &before, 5).unwrap().made;
             let request = change_request(seed, &before, &made.changes, &made.after);
             assert_eq!(unstated_texts(&before, &made.changes, &made.after, &request), [""; 0], "{request}");
             assert_eq!(clumsy(&request), None, "{request}");
@@ -165,7 +165,7 @@ fn filters_and_sorts_that_fall_with_a_field_are_said() {
     let (mut with_filter, mut with_sort) = (0, 0);
     for scenario in 0..4 {
         let seed = Seed { base: 5, scenario };
-        let first = ProgrammaticSampler.first(seed).unwrap().made;
+        let first = ProgrammaticSampler.first_schema(seed).unwrap().made;
         let before = next_turn(&first);
         for entity in &first.entities {
             for field in &entity.fields {

@@ -21,7 +21,7 @@ pub(super) const ROWS: &[Setting] = &[
         takes: ValueKind::Words,
         label: "Variables for the container",
         help: "Environment variables that the container gets: NAME takes the value of this machine, NAME=value its own.",
-        more: "Values of secrets are given only by name. Such values are taken out of the contents of all that is written of an attempt (not out of names of files in its code; the engine itself keeps the environment of a container as long as the container is there); what a harness's own settings set, such as its key, comes first. The key of the endpoint behind the gateway (`endpoint.key_env`) is refused here.",
+        more: "Values of secrets are given only by name. Such values are taken out of the contents of all that is written of an attempt. Names of files in its code keep them. The engine keeps the environment of a container as long as the container is there. What a harness's own settings set, such as its key, comes first. The key of the endpoint behind the gateway (`endpoint.key_env`) is refused here.",
         ..ROW
     },
     Setting {
@@ -29,7 +29,7 @@ pub(super) const ROWS: &[Setting] = &[
         key: KeyName::Free("docker", "extra_docker_args"),
         label: "Extra container arguments",
         help: "Arguments for the container: -e, -v and --add-host.",
-        more: "Folders that would hand over this machine (its root, your home, `/etc`, whatever lies in `/proc`, `/sys`, `/dev` and `/run`, an engine's socket), and those that you cannot look into yourself, are refused by `-v`. `-u` and `-e HOME=…` are taken and not obeyed, which preflight says: a container runs as the user to whom its folders belong, and HOME is a folder of the episode.",
+        more: "`-v` refuses folders that would hand over this machine, and folders that you cannot look into yourself. The former are its root, your home, `/etc`, an engine's socket, and whatever lies in `/proc`, `/sys`, `/dev` and `/run`. `-u` and `-e HOME=…` are accepted and not obeyed, which preflight says. A container runs as the user to whom its folders belong, and HOME is a folder of the episode.",
         needs: &[Need::Scenarios, Need::Containers],
         ..ROW
     },

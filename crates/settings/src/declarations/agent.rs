@@ -48,13 +48,13 @@ pub(super) const ROWS: &[Setting] = &[
             "`gateway` with a `base_url`, else `oracle`. A model that is named without an endpoint is an error; `direct` is never a default",
         ),
         label: "Model endpoint",
-        help: "Where answers come from: an endpoint through the gateway, which counts and limits tokens; an endpoint that the harness asks itself; or the simulated model, which costs nothing.",
+        help: "Where answers come from: an endpoint through the gateway, an endpoint that the harness asks itself, or the simulated model. The gateway counts and limits tokens; the simulated model costs nothing.",
         choices: &[
             choice("gateway", "gateway", "Through Stamina Lab to an endpoint."),
             choice(
                 "direct",
                 "direct, as the original",
-                "As in the original: the AWS credential chain goes into the container; with keys of AWS and no region, `AWS_REGION` is that of `AWS_DEFAULT_REGION`, else `us-east-1`.",
+                "As in the original: the AWS credential chain goes into the container. With keys of AWS and no region, `AWS_REGION` is that of `AWS_DEFAULT_REGION`, else `us-east-1`.",
             ),
             choice("oracle", "simulated model, free", "The simulated model."),
         ],
@@ -163,7 +163,7 @@ pub(super) const ROWS: &[Setting] = &[
         label: "Price of the machine",
         unit: "$ per hour",
         help: "What an hour costs in which the model's machine works for the run, in place of prices of tokens.",
-        more: "That is [when the endpoint works](metrics.md#runs-of-ones-own). Beside prices of tokens it is an error (at a resume the one that is given takes the place of the run's), and so it is with `endpoint.mode=direct`.",
+        more: "That is [when the endpoint works](metrics.md#runs-of-ones-own). Beside prices of tokens it is an error, and so it is with `endpoint.mode=direct`. At a resume, the kind of price that is given replaces the run's.",
         ..PRICE
     },
 ];

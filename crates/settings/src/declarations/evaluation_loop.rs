@@ -98,7 +98,7 @@ pub(super) const ROWS: &[Setting] = &[
             choice(
                 "check",
                 "stay, cannot write the verdict",
-                "They continue while the verifier runs and in later steps. Where the agent has left some, the verifier runs again in a container of the same files where they cannot write, and that verdict counts.",
+                "They continue while the verifier runs and in later steps. Where the agent has left some, the verifier runs again in a container of the same files. They cannot write there, and that verdict counts.",
             ),
             choice(
                 "keep",

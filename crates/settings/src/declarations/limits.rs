@@ -80,12 +80,12 @@ pub(super) const ROWS: &[Setting] = &[
         default: DefaultValue::Depends("`gateway`; `open` in direct mode"),
         label: "Network",
         help: "Whether the agent reaches nothing but its model, or the internet too.",
-        more: "Containers of servers have no way out; where Stamina Lab is root and the engine is Docker on this machine, rules of its firewall (`iptables`, for the bridge of the run, gone with it) keep them from services of this machine, too; elsewhere preflight names those that can be reached.",
+        more: "Containers of servers have no way out. Rules of the firewall (`iptables`) keep them from services of this machine, where Stamina Lab is root and the engine is Docker on it. The rules are for the bridge of the run, and go with it. Elsewhere preflight names the services that can be reached.",
         choices: &[
             choice(
                 "gateway",
                 "gateway only",
-                "The model and nothing else: containers of agents have no network, only a relay to the gateway, which takes tools out of requests that the endpoint would run itself, such as web search.",
+                "The model and nothing else: containers of agents have no network, only a relay to the gateway. The gateway takes tools out of requests that the endpoint would run itself, such as web search.",
             ),
             choice(
                 "open",

@@ -55,7 +55,7 @@ pub(super) const ROWS: &[Setting] = &[
             choice(
                 "sr",
                 "EvoCode, paper: SR@k",
-                "SR of the EvoCode paper: each step by itself, in a new session, after the reference solutions of the steps before it; up to k attempts, each from the same snapshot and without feedback. Steps are then no chain: there is SR, and no stamina.",
+                "SR of the EvoCode paper: each step by itself, in a new session, after the reference solutions of the steps before it. There are up to k attempts, each from the same snapshot and without feedback. Steps are then no chain: there is SR, and no stamina.",
             ),
             choice(
                 "ours",

@@ -4,7 +4,7 @@
 //! says it.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use super::unmeasured::{MANY_ATTEMPTS, OUTCOME, unmeasured_episodes};
 use crate::withdrawn_filter::VALID;
@@ -32,16 +32,28 @@ ORDER BY slug"
 /// What two runs have in common that may be copies: their names, and all that is known of their episodes.
 type RunContents = (String, Vec<String>);
 
+/// The number and the slug of each run of some groups.
+type RunGroups = Vec<Vec<(RunId, String)>>;
+
 impl Store {
-    /// Groups of runs that may be copies of each other, which nothing decides: the number and the slug of each. With a run, only
-    /// groups of its name. The groups are in the order of their first slugs.
-    pub fn undecided_copies(&self, run: Option<RunId>) -> Result<Vec<Vec<(RunId, String)>>> {
+    /// Groups of runs that may be copies of each other, which nothing decides: the number and the slug of each. The groups
+    /// are in the order of their first slugs. They are looked for once per change of the library.
+    pub fn undecided_copies(&self) -> Result<Arc<RunGroups>> {
+        self.answer(&self.latest_undecided_copies, || self.find_undecided_copies(None))
+    }
+
+    /// Those of the name of one run.
+    pub fn undecided_copies_of(&self, run: RunId) -> Result<RunGroups> {
+        self.find_undecided_copies(Some(run))
+    }
+
+    fn find_undecided_copies(&self, run: Option<RunId>) -> Result<RunGroups> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(&CANDIDATES)?;
             let rows =
                 find.query_map((MANY_ATTEMPTS, run), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
             let candidates: Vec<(RunId, String, String)> = rows.collect::<rusqlite::Result<_>>()?;
-            let mut groups: Vec<Vec<(RunId, String)>> = Vec::new();
+            let mut groups: RunGroups = Vec::new();
             let mut group_by_contents: HashMap<RunContents, usize> = HashMap::new();
             for (run, slug, names) in candidates {
                 let mut facts: Vec<String> =
@@ -99,8 +111,8 @@ mod tests {
 
     /// The groups by the slugs of their runs.
     fn groups(store: &Store) -> Vec<Vec<String>> {
-        let groups = store.undecided_copies(None).unwrap().into_iter();
-        groups.map(|runs| runs.into_iter().map(|(_, slug)| slug).collect()).collect()
+        let groups = store.undecided_copies().unwrap();
+        groups.iter().map(|runs| runs.iter().map(|(_, slug)| slug.clone()).collect()).collect()
     }
 
     #[test]
@@ -119,8 +131,10 @@ mod tests {
         put(&store, "i", "r", &few);
         assert_eq!(groups(&store), [["a.r", "i.r"]]);
         let run = |slug: &str| store.run(slug).unwrap().unwrap().entry.id;
-        assert_eq!(store.undecided_copies(Some(run("a.r"))).unwrap(), store.undecided_copies(None).unwrap());
-        assert!(store.undecided_copies(Some(run("e.many"))).unwrap().is_empty());
+        let all = store.undecided_copies().unwrap();
+        assert!(Arc::ptr_eq(&all, &store.undecided_copies().unwrap()), "nothing changed");
+        assert_eq!(store.undecided_copies_of(run("a.r")).unwrap(), *all);
+        assert!(store.undecided_copies_of(run("e.many")).unwrap().is_empty());
         // Who decides it says so.
         let copy = ["i.r".to_owned()];
         store.withdraw(&copy, Some("a copy")).unwrap();
@@ -149,7 +163,7 @@ mod tests {
         put(&store, "f", "waiting", &waiting);
         assert_eq!(groups(&store), [["a.alike", "d.alike"], ["e.waiting", "f.waiting"]]);
         let run = store.run("d.alike").unwrap().unwrap().entry.id;
-        assert_eq!(store.undecided_copies(Some(run)).unwrap().len(), 1);
+        assert_eq!(store.undecided_copies_of(run).unwrap().len(), 1);
     }
 
     /// An agent that passes everything or nothing does so a second time, however long the scenarios are.

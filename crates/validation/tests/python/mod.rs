@@ -222,12 +222,12 @@ pub(crate) struct Turn {
 
 /// Some turns (from 1, in rising order) of a scenario of the programmatic sampler.
 pub(crate) fn sampled(seed: Seed, turns: &[u32]) -> Result<Vec<Turn>, Failure> {
-    let mut schema = ProgrammaticSampler.first(seed)?.made;
+    let mut schema = ProgrammaticSampler.first_schema(seed)?.made;
     let mut before = None;
     let mut taken = Vec::new();
     for turn in 1..=turns.last().copied().unwrap_or(0) {
         if turn > 1 {
-            let made = ProgrammaticSampler.turn(seed, &schema, CHANGES_PER_TURN)?.made;
+            let made = ProgrammaticSampler.next_turn(seed, &schema, CHANGES_PER_TURN)?.made;
             before = Some((std::mem::replace(&mut schema, made.after), made.changes));
         }
         if turns.contains(&turn) {
@@ -245,7 +245,7 @@ pub(crate) fn is_every_way() -> bool {
 
 /// A suite with one case of each kind: of cases that differ in nothing but their entity or field the first stays, where both follow
 /// the same rules.
-pub(crate) fn of_each_kind(schema: &Schema, mut suite: Suite) -> Suite {
+pub(crate) fn one_case_per_kind(schema: &Schema, mut suite: Suite) -> Suite {
     let mut met = BTreeSet::new();
     suite.cases.retain(|case| met.insert(kind(schema, case)));
     suite

@@ -26,7 +26,7 @@ pub struct FormSettings {
     pub harness_file: String,
     /// Image. The container image that the agent runs in, in place of the harness's own.
     pub image: String,
-    /// Model endpoint. Where answers come from: an endpoint through the gateway, which counts and limits tokens; an endpoint that the harness asks itself; or the simulated model, which costs nothing.
+    /// Model endpoint. Where answers come from: an endpoint through the gateway, an endpoint that the harness asks itself, or the simulated model. The gateway counts and limits tokens; the simulated model costs nothing.
     pub endpoint_mode: EndpointMode,
     /// Endpoint address. The address of the endpoint, with or without /v1.
     pub base_url: String,

@@ -78,7 +78,7 @@ pub struct ShortestCells {
     pub otherwise: u32,
     /// How many other cells there are.
     pub others: u32,
-    /// The last turn of which one of them tells anything; at least `otherwise`.
+    /// The last turn to which one of them is known; at least `otherwise`.
     pub furthest: u32,
 }
 

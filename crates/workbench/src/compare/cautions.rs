@@ -77,7 +77,7 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
     }));
     if continuation_differs(comparison) {
         cautions.push(
-            "Some members stop at a failed turn and others go on: score, tokens, cost and time count the turns after it, so only stamina is compared on equal terms."
+            "Some members stop at a failed turn and others go on. Score, tokens, cost and time count the turns after it, so only stamina is compared on equal terms."
                 .to_owned(),
         );
     }

@@ -51,11 +51,15 @@ fn undecided_in(store: &Store, pools: &[Pool], fewest_members: usize) -> Result<
     if members_of.len() < 2 {
         return Ok(Vec::new());
     }
-    let named = store.undecided_copies(None)?.into_iter().filter_map(|runs| {
+    let groups = store.undecided_copies()?;
+    let named = groups.iter().filter_map(|runs| {
         let members: BTreeSet<usize> =
             runs.iter().filter_map(|(run, _)| members_of.get(run)).flatten().copied().collect();
-        let names: Vec<String> =
-            runs.into_iter().filter(|(run, _)| members_of.contains_key(run)).map(|(_, slug)| slug).collect();
+        let names: Vec<&str> = runs
+            .iter()
+            .filter(|(run, _)| members_of.contains_key(run))
+            .map(|(_, slug)| slug.as_str())
+            .collect();
         (names.len() > 1 && members.len() >= fewest_members).then(|| {
             format!(
                 "{} may be copies of each other: they are equal, and too little was measured to tell; each counts.",

@@ -335,7 +335,7 @@ mod tests {
 
     /// A turn that ended without a verdict for the agent's own reason, in one of two episodes.
     #[test]
-    fn of_several_episodes_the_one_that_failed_stands_before_one_that_was_stopped() {
+    fn an_episode_that_failed_stands_before_one_that_was_stopped() {
         let play = |failed, passed| {
             let turns = vec![TurnOutcome { state: TurnState::Error, failed, passed, total: Some(10) }];
             Grid { turns, stamina: 0, failed }

@@ -53,22 +53,25 @@ pub(crate) struct OtherCurves {
     pub(crate) number: u32,
     /// The turn to which every one of them is known.
     pub(crate) known_to: u32,
-    /// The last turn of which any of them tells.
+    /// The last turn to which any of them is known.
     pub(crate) furthest: u32,
 }
 
-/// The sentence. More than three members are counted by their noun (`cell`).
+/// The sentence. More than three members are counted by their noun (`cell`). A curve that has reached 0 is known beyond its
+/// last failure, so nothing is said of data.
 pub(crate) fn held_down(tau: u32, members: &[&str], noun: &str, others: &OtherCurves) -> String {
     let (subject, verb) = match members {
-        [one] => ((*one).to_owned(), "has"),
-        [first @ .., last] if members.len() <= 3 => (format!("{} and {last}", first.join(", ")), "have"),
-        _ => (counted(members.len() as u64, noun), "have"),
+        [one] => (format!("the curve of {one}"), "is"),
+        [first @ .., last] if members.len() <= 3 => {
+            (format!("the curves of {} and {last}", first.join(", ")), "are")
+        }
+        _ => (format!("the curves of {}", counted(members.len() as u64, noun)), "are"),
     };
-    let rest = if others.number == 1 { "the other has" } else { "the others have" };
+    let rest = if others.number == 1 { "that of the other" } else { "those of the others" };
     let known_to = others.known_to;
     let or_later = if others.furthest > known_to { " or later" } else { "" };
     format!(
-        "Compared over {}: {subject} {verb} no data beyond turn {tau}; {rest} data to turn {known_to}{or_later}.",
+        "Compared over {}: {subject} {verb} known to turn {tau}, {rest} to turn {known_to}{or_later}.",
         counted(tau.into(), "turn")
     )
 }
@@ -82,19 +85,19 @@ mod tests {
     fn many_members_are_counted_by_their_noun() {
         let others = OtherCurves { number: 8, known_to: 9, furthest: 15 };
         let sentence = |members: &[&str], noun| held_down(7, members, noun, &others);
-        let rest = "no data beyond turn 7; the others have data to turn 9 or later.";
+        let rest = "known to turn 7, those of the others to turn 9 or later.";
         assert_eq!(
             sentence(&["a", "b", "c", "d", "e"], "cell"),
-            format!("Compared over 7 turns: 5 cells have {rest}")
+            format!("Compared over 7 turns: the curves of 5 cells are {rest}")
         );
         assert_eq!(
             sentence(&["a", "b", "c", "d"], "run"),
-            format!("Compared over 7 turns: 4 runs have {rest}")
+            format!("Compared over 7 turns: the curves of 4 runs are {rest}")
         );
         assert_eq!(
             sentence(&["a", "b", "c"], "run"),
-            format!("Compared over 7 turns: a, b and c have {rest}")
+            format!("Compared over 7 turns: the curves of a, b and c are {rest}")
         );
-        assert_eq!(sentence(&["a"], "run"), format!("Compared over 7 turns: a has {rest}"));
+        assert_eq!(sentence(&["a"], "run"), format!("Compared over 7 turns: the curve of a is {rest}"));
     }
 }

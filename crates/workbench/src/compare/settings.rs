@@ -327,7 +327,9 @@ fn note(line: &Line<'_>, pools: &[Pool], effect: Comparability, differs: bool, u
     let members = |n: usize| if n == 1 { "1 member".to_owned() } else { format!("{n} members") };
     match effect {
         Comparability::NoEffect => line.note.clone(),
-        _ if !differs => format!("may differ (unknown for {})", members(unknown)),
+        // That it may differ, the mark says already.
+        _ if !differs && line.note.is_empty() => format!("unknown for {}", members(unknown)),
+        _ if !differs => format!("unknown for {}; if it differs: {}", members(unknown), line.note),
         _ => {
             let favored = line
                 .favors

@@ -194,7 +194,7 @@ impl Workbench {
         for (name, bytes) in &files {
             let path = folder.join(name);
             let parent = path.parent().unwrap_or(&folder);
-            files::beneath::create_folders(parent).map_err(|e| failed(parent, e))?;
+            files::confined_path::create_folders(parent).map_err(|e| failed(parent, e))?;
             write_whole(&self.allowed(&path)?, bytes)?;
         }
         Ok(ReportFolder {

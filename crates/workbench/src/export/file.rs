@@ -205,7 +205,7 @@ impl Workbench {
             let place = self.allowed(&place)?;
             refuse_link(&inside)?;
             // A pipe or a device of this name is not read.
-            let is_there = || files::beneath::read_named_file(&place, bytes.len() as u64).ok();
+            let is_there = || files::confined_path::read_named_file(&place, bytes.len() as u64).ok();
             if is_new && place.symlink_metadata().is_ok() && is_there().as_ref() != Some(bytes) {
                 return Err(ApiError::new("export.beside", "A file is there that belongs beside this one")
                     .at(place.to_string_lossy().into_owned())

@@ -405,7 +405,7 @@ pub(super) fn failures(
     let notes = vec![
         about.to_owned(),
         "Classes are given by rules over what the source records".to_owned(),
-        format!("n of classes: {failed}, of {made}{begun} in {within}"),
+        format!("Shares are of {failed}: {} of {made}{begun} in {within}", data.total.attempts),
     ];
     Method { notes, counts: episodes, ..method }
 }

@@ -64,7 +64,7 @@ impl Workbench {
                 },
             )
         };
-        let bytes = files::beneath::read_named_file(&path, LARGEST).map_err(unreadable)?;
+        let bytes = files::confined_path::read_named_file(&path, LARGEST).map_err(unreadable)?;
         let mut spec = spec_in(&bytes).map_err(|error| {
             ApiError::new("export.spec", error.to_string())
                 .at(shown_path())

@@ -85,6 +85,11 @@ pub(super) struct ReportFigure {
     caption: String,
 }
 
+/// What a table is called that a page folds up: its title, and how long it is.
+fn fold_title(table: &Table) -> String {
+    format!("{}, {}", table.title, model::counted(table.rows.len() as u64, "row"))
+}
+
 /// A table without rows, in sentences that say why it has none, with its notes. A table of what there is says that there is none
 /// of it.
 fn without_rows(table: &Table) -> String {
@@ -194,9 +199,8 @@ impl Report {
                         let Some(table) = table.table() else { continue };
                         let _ = writeln!(
                             out,
-                            "<details><summary>{}, {} rows</summary><div class=\"wide\">{}</div></details>",
-                            escape_html(&table.title),
-                            table.rows.len(),
+                            "<details><summary>{}</summary><div class=\"wide\">{}</div></details>",
+                            escape_html(&fold_title(&table)),
                             table.without_unknown().to_html()
                         );
                     }
@@ -283,6 +287,16 @@ mod tests {
         assert_eq!(table("repairs"), "None was tried again. How it ended is unknown.");
         assert_eq!(table("tasks"), "A title: none. None was tried again. How it ended is unknown.");
         assert_eq!(table("flips"), "None was tried again.");
+    }
+
+    /// "1 rows" stood over a table of one row.
+    #[test]
+    fn one_row_is_in_the_singular() {
+        let mut table = Table::new("tasks", "Tasks", vec![figures::table::Column::text("task", "Task")]);
+        table.push(vec![figures::table::known("a")]);
+        assert_eq!(fold_title(&table), "Tasks, 1 row");
+        table.push(vec![figures::table::known("b")]);
+        assert_eq!(fold_title(&table), "Tasks, 2 rows");
     }
 
     /// The endpoint ended the episode at turn 2. A report had nothing of turn 1, which failed and was repaired.

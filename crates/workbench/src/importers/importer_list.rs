@@ -40,7 +40,7 @@ impl Settings {
                 .at(file.display().to_string())
                 .hint("Mend the file, or delete it")
         };
-        let bytes = match files::beneath::read_named_file(file, MOST_BYTES) {
+        let bytes = match files::confined_path::read_named_file(file, MOST_BYTES) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(wrong(error.to_string())),

@@ -22,9 +22,9 @@ use crate::stamina_for_hosts::stamina_of;
 
 /// What such a truncation can and cannot say.
 const SAYS: [&str; 3] = [
-    "Each point is the same run, read as if no turn had been allowed more attempts: up to the first turn that needed more, it is what was observed.",
+    "Each point is the same run, read as if no turn had been allowed more attempts. Up to the first turn that needed more, it is what was observed.",
     "What the agent would have done after that turn is not observed, and not needed: stamina ends there.",
-    "It is an estimate from one experiment. An agent that knows of fewer attempts may work otherwise, and a turn passed at once may owe that to the feedback of an earlier turn's retry.",
+    "It is an estimate from one experiment. An agent that knows of fewer attempts may work otherwise. A turn passed at once may owe that to the feedback of an earlier turn's retry.",
 ];
 
 /// A member with the attempts of its episodes.

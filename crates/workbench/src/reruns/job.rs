@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use ingest::format_trait::PlannedScenario;
 use ingest::view;
+use model::runs_in_words;
 use serde_json::Value;
 use store::{EpisodeEntry, EpisodeId, RunEntry, RunId, RunRecord};
 
@@ -82,9 +83,37 @@ impl Workbench {
     }
 }
 
-/// How many episodes of a run's job are there and not kept, in whichever of its runs.
-pub(super) fn not_kept(run: &RunEntry, others: &[RunEntry]) -> u32 {
-    others.iter().fold(run.episodes_not_kept, |sum, other| sum.saturating_add(other.episodes_not_kept))
+/// How many trials of a run's job are there, kept or not.
+pub(super) struct PresentTrials {
+    /// So many at least.
+    pub(super) least: u32,
+    /// So many more may be there: what one run does not keep may be a trial that another one keeps.
+    uncertain: u32,
+    /// The runs that do not keep these.
+    runs: Vec<String>,
+}
+
+impl PresentTrials {
+    /// `own` and `present` are the numbers of trials that are kept of the run, and of all runs of its job.
+    pub(super) fn count(run: &RunEntry, others: &[RunEntry], own: usize, present: usize) -> Self {
+        let [own, present] = [own, present].map(|kept| u32::try_from(kept).unwrap_or(u32::MAX));
+        // None of them is a trial that the run itself keeps.
+        let least = present.max(own.saturating_add(run.episodes_not_kept));
+        let add = |sum: u32, run: &RunEntry| sum.saturating_add(run.episodes_not_kept);
+        let most = others.iter().fold(add(present, run), add);
+        let is_own_uncertain = present > own;
+        let runs = Some(run).filter(|_| is_own_uncertain).into_iter().chain(others);
+        let runs = runs.filter(|run| run.episodes_not_kept > 0).map(|run| run.slug.clone()).collect();
+        Self { least, uncertain: most.saturating_sub(least), runs }
+    }
+
+    /// Where trials that are said to be missing may be after all; `None` = nowhere.
+    pub(super) fn doubt_about(&self, missing: u32) -> Option<String> {
+        let number = self.uncertain.min(missing);
+        let verb = if self.runs.len() == 1 { "does" } else { "do" };
+        let runs = runs_in_words(&self.runs);
+        (number > 0).then(|| format!("up to {number} of these may be in {runs}, which {verb} not keep them"))
+    }
 }
 
 /// Every task of a Harbor job for every attempt, where that gives as many trials as were planned: then some trial of each task is
@@ -103,6 +132,9 @@ fn planned_by_tasks(record: &RunRecord, present: &[EpisodeEntry]) -> Option<Vec<
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
     use model::{Benchmark, Episode, Run};
     use store::{JOB_ID, OmittedCounts, ParsedPart};
 
@@ -110,22 +142,25 @@ mod tests {
     use crate::Options;
     use crate::api::RerunRequest;
 
-    /// Of four trials two are in one source, one in the other, which keeps no room for the last. "1 trial more planned and not
-    /// there" stood over the first source.
-    #[test]
-    fn what_another_source_of_the_job_has_and_does_not_keep_is_not_missing() {
-        let folder = tempfile::tempdir().unwrap();
-        let db = Some(folder.path().join("library.sqlite"));
+    /// A library of sources of one job of four trials, two of each task: of each source its name, its trials, and how many it does
+    /// not keep.
+    fn library(folder: &Path, sources: &[(&str, &[&str], u32)]) -> Arc<Workbench> {
+        let db = Some(folder.join("library.sqlite"));
         let workbench = Workbench::open(Options { db, ..Options::default() }).unwrap();
         let benchmark = Benchmark { key: "harbor:b".into(), name: "B".into() };
-        for (name, tasks, left_out) in [("one", &["a", "b"][..], 0), ("other", &["c"][..], 1)] {
-            let path = folder.path().join(name);
+        for (name, trials, left_out) in sources {
+            let path = folder.join(name);
             let source = workbench.store.put_source(path.to_str().unwrap(), name, false).unwrap();
             let mut run = Run { planned_episodes: Some(4), ..Run::unknown("job/agent", benchmark.clone()) };
             run.extra.insert(JOB_ID.to_owned(), "the-job".into());
+            run.settings.insert("n_attempts".to_owned(), 2.into());
             workbench.store.put_runs(source, "", "harbor", &[run]).unwrap();
-            let episodes: Vec<(String, Episode)> =
-                tasks.iter().map(|task| ("job/agent".to_owned(), Episode::new(*task, *task))).collect();
+            let episode = |trial: &&str| {
+                let task = trial.split('_').next().unwrap();
+                let identity = Some(format!("id-{trial}"));
+                ("job/agent".to_owned(), Episode { identity, ..Episode::new(*trial, task) })
+            };
+            let episodes: Vec<(String, Episode)> = trials.iter().map(episode).collect();
             let part = ParsedPart {
                 place: "",
                 key: "p",
@@ -135,14 +170,67 @@ mod tests {
                 files_read: 1,
             };
             let mut not_kept = OmittedCounts::default();
-            if left_out > 0 {
-                not_kept.episodes.insert("job/agent".to_owned(), left_out);
+            if *left_out > 0 {
+                not_kept.episodes.insert("job/agent".to_owned(), *left_out);
             }
             workbench.store.put_part_with(source, &part, &not_kept).unwrap();
         }
-        for run in workbench.store.runs_of_job("the-job").unwrap() {
-            let request = RerunRequest { run: run.slug.clone(), ..RerunRequest::default() };
-            assert_eq!(workbench.list_reruns(request).unwrap().unnamed, 0, "{}", run.slug);
+        workbench.store.settle_identities().unwrap();
+        workbench
+    }
+
+    /// What is missing of each run: the tasks, how many more, and the text. In the order of their ids.
+    fn missing(workbench: &Workbench) -> Vec<(Vec<String>, u32, String)> {
+        let mut runs: Vec<String> =
+            workbench.store.runs_of_job("the-job").unwrap().into_iter().map(|run| run.slug).collect();
+        runs.sort();
+        let list = |run: String| {
+            let request = RerunRequest { run, missing: true, ..RerunRequest::default() };
+            let list = workbench.list_reruns(request).unwrap();
+            (list.trials.into_iter().map(|trial| trial.task).collect(), list.unnamed, list.text)
+        };
+        runs.into_iter().map(list).collect()
+    }
+
+    /// Of four trials two are in one source, one in the other, which does not keep a further one. It may be the fourth, or
+    /// a copy of one of the first two.
+    #[test]
+    fn what_another_source_of_the_job_does_not_keep_may_be_what_is_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let workbench =
+            library(folder.path(), &[("one", &["a_1", "b_1"][..], 0), ("other", &["c_1"][..], 1)]);
+        for (tasks, unnamed, text) in missing(&workbench) {
+            assert_eq!((tasks.len(), unnamed), (0, 1), "{text}");
+            let doubt = text.lines().find(|line| line.starts_with("up to 1 of these may be in other"));
+            assert!(doubt.is_some_and(|doubt| doubt.ends_with(", which does not keep them")), "{text}");
         }
+    }
+
+    /// The second source is a copy of the first and does not keep one of its trials. The trial that is in neither was in no list.
+    #[test]
+    fn what_a_copy_does_not_keep_hides_no_missing_trial() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept: &[&str] = &["a_1", "a_2", "b_1"];
+        let workbench = library(folder.path(), &[("one", kept, 0), ("other", &kept[..2], 1)]);
+        let found = missing(&workbench);
+        let [(tasks, unnamed, text), (no_tasks, number, other_text)] = &found[..] else {
+            panic!("two runs: {found:?}")
+        };
+        assert_eq!((tasks.as_slice(), *unnamed), (&["b".to_owned()][..], 0), "{text}");
+        assert_eq!((no_tasks.len(), *number), (0, 1), "{other_text}");
+        for text in [text, other_text] {
+            assert!(text.contains("\nup to 1 of these may be in other"), "{text}");
+        }
+    }
+
+    /// What the only source of a job does not keep is there, and each is another one than those that it keeps.
+    #[test]
+    fn what_the_only_source_does_not_keep_is_not_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let workbench = library(folder.path(), &[("one", &["a_1", "a_2", "b_1"][..], 1)]);
+        let found = missing(&workbench);
+        let [(tasks, unnamed, text)] = &found[..] else { panic!("one run: {found:?}") };
+        assert_eq!((tasks.len(), *unnamed), (0, 0), "{text}");
+        assert!(!text.contains("up to"), "{text}");
     }
 }

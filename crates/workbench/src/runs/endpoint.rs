@@ -88,7 +88,7 @@ fn direct(settings: &RunSettings) -> Check {
     let is_counted = [b.episode, b.run].iter().any(|budget| budget.tokens.is_some() || budget.usd.is_some());
     if is_counted {
         api_error.push_str(
-            " Budgets of tokens and dollars are looked at between attempts, by what the agents' programs tell: an attempt \
+            " Budgets of tokens and dollars are looked at between attempts, by what the agents' programs tell. An attempt \
              may go over by any amount, and what a program does not tell is not limited. Budgets of minutes hold.",
         );
     }

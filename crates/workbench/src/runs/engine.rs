@@ -53,8 +53,8 @@ fn limit_of_podman(info: &EngineInfo, settings: &RunSettings) -> Option<(CheckSt
     }
     (settings.batch_size > 1).then_some((
         CheckState::Warn,
-        "With Podman requests to a server under test were lost now and then while containers of other episodes came and went, which \
-         looks like a failed test. Play one episode at a time (batch_size=1), or use Docker.",
+        "With Podman requests to a server under test were lost now and then, while containers of other episodes came and went. \
+         That looks like a failed test. Play one episode at a time (batch_size=1), or use Docker.",
     ))
 }
 

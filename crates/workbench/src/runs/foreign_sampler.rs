@@ -17,8 +17,8 @@ pub(super) fn take_out(settings: &mut FormSettings) -> Vec<String> {
         settings.sampler_base_url.clear();
         settings.sampler_endpoint_url.clear();
         notes.push(format!(
-            "The endpoint of the model that fills in scenarios is not taken: the file names {elsewhere}, to which a key of this machine \
-             would be sent. Enter it yourself"
+            "The endpoint of the model that fills in scenarios is not taken: the file names {elsewhere}, which would get a key of this \
+             machine. Enter it yourself"
         ));
     }
     let variable = std::mem::take(&mut settings.sampler_key_variable);

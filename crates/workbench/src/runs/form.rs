@@ -391,10 +391,10 @@ fn read_config(path: &Path) -> Result<String, ApiError> {
     };
     // Its folder may be somebody else's: the file itself is no link, no pipe and no device.
     let real = match (path.parent(), path.file_name()) {
-        (Some(folder), Some(name)) => files::beneath::resolved(folder).join(name),
+        (Some(folder), Some(name)) => files::confined_path::resolved(folder).join(name),
         _ => path.to_owned(),
     };
-    let bytes = files::beneath::read_file(&real, CONFIG_CAP)
+    let bytes = files::confined_path::read_file(&real, CONFIG_CAP)
         .map_err(|error| wrong(format!("It cannot be read: {error}")))?;
     String::from_utf8(bytes).map_err(|_| wrong("It is not UTF-8 text".to_owned()))
 }

@@ -272,7 +272,7 @@ fn own_images(names: &[String], harness_name: &str) -> Result<Vec<(String, Wante
         Err(error) if !harness_name.contains(['.', '/']) => return Err(unknown(error)),
         Err(_) => {
             let file_harness =
-                harness::load(&files::beneath::resolved(Path::new(harness_name))).map_err(unknown)?;
+                harness::load(&files::confined_path::resolved(Path::new(harness_name))).map_err(unknown)?;
             (harness::Harness::image(&file_harness).to_owned(), harness::Harness::probe(&file_harness))
         }
     };

@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_requests_of_an_episode_the_last_are_told() {
+    fn the_last_of_many_requests_of_an_episode_are_shown() {
         let temp = tempfile::tempdir().unwrap();
         std::fs::create_dir(temp.path().join(".stamina")).unwrap();
         let text: String = (0..5000).map(|n| request("scenario_1", n)).collect();

@@ -141,8 +141,8 @@ fn arguments(settings: &RunSettings) -> Option<Check> {
     let ignored = settings.extra.ignored_arguments();
     (settings.use_docker && !ignored.is_empty()).then(|| {
         Check::new("arguments", "Container arguments", CheckState::Warn, ignored.join(" ")).with_sentence(
-            "This is not obeyed: containers run as the user to whom their folders belong, and HOME is a folder of the episode, in \
-             which the session of the agent goes on.",
+            "This is not obeyed. Containers run as the user to whom their folders belong. HOME is a folder of the episode, in which \
+             the session of the agent continues.",
         )
     })
 }

@@ -265,7 +265,8 @@ fn stamp(folder: &Path) -> u64 {
 
 /// Whether a folder holds the record of a run, readable or not. No link below it is followed.
 fn is_held(folder: &Path) -> bool {
-    let private_folder = files::beneath::open_folder(&files::beneath::resolved(folder).join(PRIVATE));
+    let private_folder =
+        files::confined_path::open_folder(&files::confined_path::resolved(folder).join(PRIVATE));
     private_folder
         .is_ok_and(|private_folder| statat(&private_folder, "run.json", AtFlags::SYMLINK_NOFOLLOW).is_ok())
 }
@@ -274,9 +275,9 @@ fn is_held(folder: &Path) -> bool {
 /// whoever made the folder.
 fn stamp_of(folder: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
-    let folder = files::beneath::resolved(folder);
+    let folder = files::confined_path::resolved(folder);
     for place in [PRIVATE, ".stamina/episodes"] {
-        let Ok(handle) = files::beneath::open_folder(&folder.join(place)) else { continue };
+        let Ok(handle) = files::confined_path::open_folder(&folder.join(place)) else { continue };
         let Ok(entries) = Dir::read_from(&handle) else { continue };
         let mut found: Vec<_> = entries
             .flatten()

@@ -73,7 +73,7 @@ impl Runs {
         let playing: Vec<PathBuf> =
             self.lock().iter().filter(|(_, own_run)| own_run.playing).map(|(run, _)| run.clone()).collect();
         // A source lies where its links lead; a run is named as it was asked for.
-        playing.iter().any(|run| files::beneath::resolved(run).starts_with(folder))
+        playing.iter().any(|run| files::confined_path::resolved(run).starts_with(folder))
     }
 
     pub(super) fn get(&self, folder: &Path) -> Option<OwnRun> {

@@ -144,7 +144,7 @@ fn described(folder: &Path, record: Record, trusted: bool, local_endpoint: Optio
     };
     let lines = |texts: Vec<String>| texts.iter().map(|text| plain_line(text)).collect::<Vec<_>>();
     let (set, variables) = settings.env_vars.iter().cloned().partition(|entry| entry.contains('='));
-    let folder = files::beneath::resolved(folder);
+    let folder = files::confined_path::resolved(folder);
     let private = folder.join(".stamina");
     // A folder that containers get is written to as well, unless it is bound to be read only.
     let bound = settings.extra.binds.iter().filter(|bind| !bind.ends_with(":ro"));

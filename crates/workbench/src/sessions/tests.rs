@@ -68,7 +68,7 @@ fn the_sentence_of_a_session_that_does_nothing_has_the_figures() {
 }
 
 #[test]
-fn of_a_scenario_that_was_played_twice_the_last_session_counts() {
+fn the_last_session_of_a_scenario_that_was_played_twice_counts() {
     let entry = |scenario: &str, repeat, comprehension| SessionEntry {
         slug: format!("{scenario}-{repeat}"),
         scenario: scenario.to_owned(),
@@ -330,4 +330,19 @@ fn a_page_has_its_sessions_and_a_figure_is_marked_by_those_that_count() {
     let rows = all();
     let counted: Vec<&SessionRow> = rows.iter().filter(|row| row.counts).collect();
     assert_eq!(marked(&counted), [("overall".to_owned(), 2, 2)], "the first of a does not count");
+}
+
+/// "1 of 1 sessions never started" and "0 of 1 turns got an answer" stood there.
+#[test]
+fn one_session_and_one_turn_are_in_the_singular() {
+    let all = SessionGroup {
+        scenarios: 1,
+        never_started: 1,
+        turns: 1,
+        answered: (1, 0),
+        ..SessionGroup::default()
+    };
+    let sentences = cautions(&all, &[]);
+    let has = |start: &str| sentences.iter().any(|caution| caution.starts_with(start));
+    assert!(has("1 of 1 session never started.") && has("0 of 1 turn got an answer"), "{sentences:?}");
 }

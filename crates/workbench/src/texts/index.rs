@@ -197,7 +197,7 @@ impl Workbench {
             return Ok(());
         }
         for claim in self.store.text_claims()? {
-            if Process::of_label(&claim.process).lives() {
+            if Process::from_label(&claim.process).lives() {
                 continue;
             }
             if claim.sets_aside {

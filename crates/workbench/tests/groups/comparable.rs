@@ -262,7 +262,7 @@ fn who_stops_at_a_failure_and_who_goes_on_differ_in_more_than_stamina() {
     let library = Library::new(&[folder.path().join("lab")]);
     let comparison = library.compared(members(&["lab.a", "lab.bb"]), Pairs::All);
     assert_eq!(mark(&comparison, "Stop after a failed turn"), Some(Comparability::NoEffect), "on stamina");
-    let counts_after = |c: &&String| c.contains("score, tokens, cost and time count the turns after it");
+    let counts_after = |c: &&String| c.contains("Score, tokens, cost and time count the turns after it");
     assert_eq!(comparison.cautions.iter().filter(counts_after).count(), 1, "{:?}", comparison.cautions);
     let compare_request =
         CompareRequest { members: members(&["lab.a", "lab.bb"]), ..CompareRequest::default() };

@@ -30,11 +30,11 @@ fn a_run_that_was_broken_off_is_named_as_what_holds_the_horizon_down_and_can_be_
     assert_eq!(all.tau, Some(2));
     let names_turns = |c: &&String| {
         c.starts_with("Compared over 2 turns: ")
-            && c.ends_with(" has no data beyond turn 2; the others have data to turn 4.")
+            && c.ends_with(" is known to turn 2, those of the others to turn 4.")
     };
     assert_eq!(all.cautions.iter().filter(names_turns).count(), 1, "{:?}", all.cautions);
     let two = library.compared(members(&["lab.whole", "lab.another"]), Pairs::Reference);
-    assert!(two.tau == Some(4) && two.cautions.iter().all(|c| !c.contains("no data beyond")));
+    assert!(two.tau == Some(4) && two.cautions.iter().all(|c| !c.contains("Compared over")));
 
     let matrix = |request: MatrixRequest| library.workbench.get_matrix(request).unwrap();
     let held = matrix(MatrixRequest::default());
@@ -44,7 +44,7 @@ fn a_run_that_was_broken_off_is_named_as_what_holds_the_horizon_down_and_can_be_
         (Some(2), &["lab.short".to_owned()][..], 4)
     );
     assert!(
-        held.cautions.iter().any(|c| c.starts_with("Compared over 2 turns: z has no data beyond turn 2")),
+        held.cautions.iter().any(|c| c.starts_with("Compared over 2 turns: the curve of z is known to")),
         "by the name of its cell, as a comparison says it: {:?}",
         held.cautions
     );
@@ -68,7 +68,7 @@ fn nothing_is_said_to_be_picked_where_all_harnesses_are_equal() {
     assert_eq!([is_picked(short), is_picked(long)], [false, true]);
 }
 
-/// "The others have data to turn 9" was said where some of them have data to turn 15.
+/// "To turn 9" was said where some of the others are known to turn 15.
 #[test]
 fn the_others_are_known_at_least_to_the_turn_that_is_named() {
     let one: &[&[&[Try]]] = &[&[&[PASSED]]];
@@ -80,11 +80,28 @@ fn the_others_are_known_at_least_to_the_turn_that_is_named() {
         given("long", "h", "z", four),
     ]);
     let all = library.compared(members(&["lab.short", "lab.middling", "lab.long"]), Pairs::Reference);
-    let ending = "no data beyond turn 1; the others have data to turn 2 or later.";
+    let ending = "is known to turn 1, those of the others to turn 2 or later.";
     assert!(all.cautions.iter().any(|caution| caution.ends_with(ending)), "{:?}", all.cautions);
     let two = library.compared(members(&["lab.short", "lab.long"]), Pairs::Reference);
-    let ending = "no data beyond turn 1; the other has data to turn 4.";
+    let ending = "is known to turn 1, that of the other to turn 4.";
     assert!(two.cautions.iter().any(|caution| caution.ends_with(ending)), "{:?}", two.cautions);
+}
+
+/// "The other has data to turn 15" was said of a run whose last episode had failed at turn 9. Its curve is known beyond.
+#[test]
+fn nothing_is_said_of_data_where_all_episodes_have_failed() {
+    let passed: &[&[&[Try]]] = &[&[&[PASSED]]];
+    let failed: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED], &[FAILED], &[FAILED]]];
+    let (_folder, library) = library(&[given("short", "h", "x", passed), given("ended", "h", "y", failed)]);
+    let both = library.compared(members(&["lab.short", "lab.ended"]), Pairs::Reference);
+    assert_eq!(both.tau, Some(1));
+    let caution_text =
+        both.cautions.iter().find(|caution| caution.starts_with("Compared over 1 turn: ")).unwrap();
+    assert!(
+        caution_text.contains("the curve of x is known to turn 1, that of the other to turn "),
+        "{caution_text}"
+    );
+    assert!(!caution_text.contains(" data"), "{caution_text}");
 }
 
 #[test]

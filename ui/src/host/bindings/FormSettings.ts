@@ -33,7 +33,7 @@ harness_file: string,
  */
 image: string, 
 /**
- * Model endpoint. Where answers come from: an endpoint through the gateway, which counts and limits tokens; an endpoint that the harness asks itself; or the simulated model, which costs nothing.
+ * Model endpoint. Where answers come from: an endpoint through the gateway, an endpoint that the harness asks itself, or the simulated model. The gateway counts and limits tokens; the simulated model costs nothing.
  */
 endpoint_mode: EndpointMode, 
 /**

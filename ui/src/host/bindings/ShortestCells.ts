@@ -17,6 +17,6 @@ otherwise: number,
  */
 others: number, 
 /**
- * The last turn of which one of them tells anything; at least `otherwise`.
+ * The last turn to which one of them is known; at least `otherwise`.
  */
 furthest: number, };

@@ -57,7 +57,7 @@ fn tests_that_ran_once_are_never_seen_to_pass_later() {
 
 /// One turn that was tried again made known how the tests of all other turns ended.
 #[test]
-fn of_a_numbered_test_only_a_later_attempt_of_its_turn_shows_a_pass() {
+fn only_a_later_attempt_of_its_turn_shows_that_a_numbered_test_passes() {
     let found =
         periods(&[&["c1. c2F", "c1. c2."], &["c1. c2F"], &["c1F c2. aF", "c1F c2F aF", "c1F c2F aF"]]);
     let expected = [

@@ -11,11 +11,12 @@ use super::*;
 /// (schema, changes) of the first turns of a scenario.
 fn turns(scenario: u32, count: usize) -> Arc<Vec<(Arc<Schema>, Vec<Change>)>> {
     let seed = Seed { base: 11, scenario };
-    let mut turns = vec![(Arc::new(ProgrammaticSampler.first(seed).expect("a schema").made), Vec::new())];
+    let mut turns =
+        vec![(Arc::new(ProgrammaticSampler.first_schema(seed).expect("a schema").made), Vec::new())];
     while turns.len() < count {
         let mut schema = next_turn(&turns[turns.len() - 1].0);
         let changes =
-            ProgrammaticSampler.turn(seed, &turns[turns.len() - 1].0, 4).expect("changes").made.changes;
+            ProgrammaticSampler.next_turn(seed, &turns[turns.len() - 1].0, 4).expect("changes").made.changes;
         for change in &changes {
             schema = apply(&schema, change).expect("it fits");
         }

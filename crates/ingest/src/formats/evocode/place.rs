@@ -21,7 +21,7 @@ const INDEXED_CAP: usize = 1_000;
 const ALIASED: usize = 100;
 /// The suffixes of a site name that say how long the model may think.
 const EFFORTS: [&str; 6] = ["minimal", "low", "medium", "high", "xhigh", "max"];
-/// Names that are known to mean the same model, where the table does not tell: on the site, in the table.
+/// Names that are known to mean the same model, where the table does not say so: on the site, in the table.
 const ALIASES: [(&str, &str); 1] = [("Opus-4.8-xhigh", "Claude-Opus-4.8")];
 
 /// A task as the index names it.

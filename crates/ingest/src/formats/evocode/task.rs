@@ -32,7 +32,7 @@ const MODELS_KEPT: usize = MODEL_CAP + 100;
 /// Bytes of requests that the episodes of a task keep: each model has them all. Further ones are read where they lie.
 const REQUESTS_CAP: usize = 64 << 20;
 
-/// `intent1` and `common_fail` are made from the rest by the site, and let go.
+/// `intent1` and `common_fail` are made from the rest by the site, and not kept.
 #[derive(Debug, Deserialize)]
 struct TaskFile {
     #[serde(default)]
@@ -91,7 +91,7 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for Capped<T,
     }
 }
 
-/// A round of a model. The JSON of a cell is let go as soon as this is made of it.
+/// A round of a model. The JSON of a cell is freed as soon as this is made of it.
 #[derive(Debug, Default)]
 struct Cell {
     attempt: Option<Attempt>,
@@ -166,7 +166,7 @@ impl Cell {
         }
         unusable.take_from_attempt(&mut attempt);
         Self {
-            // Of numbers that cannot be nothing is said but that.
+            // Numbers that cannot be get no other warning.
             sum_differs: sum_differs && attempt.total.is_some(),
             unusable,
             counted_failing: failed,

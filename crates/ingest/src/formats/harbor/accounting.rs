@@ -73,7 +73,7 @@ const AGENTS: &[(&str, InputCondition, Input)] = &[
 /// Agents that write the cost 0.0 where they know no price.
 const NO_COST_IS_ZERO: [&str; 5] = ["cline", "cline-cli", "mini-swe-agent", "openhands-sdk", "swe-agent"];
 
-/// What is known of a trial's agent before its counts are looked at.
+/// What is known of a trial's agent before its counts are read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Agent<'a> {
     name: &'a str,
@@ -149,7 +149,7 @@ impl<'a> Agent<'a> {
         };
     }
 
-    /// Says once for a trial where cached tokens were added, or where nothing tells.
+    /// Reports once for a trial that cached tokens were added, or that it is unknown whether they are included.
     pub(super) fn warn(self, path: &str, episode: &Episode, report: &mut Report) {
         let attempts = episode.turns.iter().flat_map(|turn| &turn.attempts);
         let counts = |basis: CachedInput| {

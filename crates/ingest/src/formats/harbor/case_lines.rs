@@ -2,18 +2,18 @@
 //!
 //! A step that was graded 0 and printed none could not be tested at all (its build failed) if they do, and simply failed
 //! if they do not. The task's own tests say so, where its folder lies in the opened tree, and so does other output of the
-//! task; else this looks at the rest of the job. A job in which nothing was ever tested (an agent that does nothing) says
+//! task; else this reads the rest of the job. A job in which nothing was ever tested (an agent that does nothing) says
 //! nothing alone: its steps are shown as failed, and beside its tasks as failed builds.
 
 use files::{Tree, join};
 
 use super::layout::{Job, folders};
 
-/// Trials that are looked at; jobs of other benchmarks have thousands without a CASE line.
+/// Trials that are read; jobs of other benchmarks have thousands without a CASE line.
 const TRIALS: usize = 32;
-/// Steps of a trial that are looked at.
+/// Steps of a trial that are read.
 const STEPS: usize = 32;
-/// Bytes of an output that are looked at: a test script begins to print its cases right away.
+/// Bytes of an output that are read: a test script begins to print its cases right away.
 const HEAD: u64 = 64 << 10;
 
 /// Whether an output of the first trials of a job has a CASE line.

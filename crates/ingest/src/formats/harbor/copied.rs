@@ -1,4 +1,4 @@
-//! Copies of trials within a job that no id tells: those of its own folder have one name, whatever their folders are called now.
+//! Copies of trials without an id within a job: those of its own folder have one name, whatever their folders are called now.
 
 use std::collections::HashMap;
 
@@ -9,8 +9,8 @@ use super::layout::Job;
 use super::trial::Trial;
 use crate::identity;
 
-/// Gives trials that no id tells the identity of the trial of their job that has their name, else one made of the id in the
-/// job's result and the name. Where there is none either, copies are told within their job only ([`identity_in_job`]).
+/// Gives trials without an id the identity of the trial of their job that has their name, else one made of the id in the
+/// job's result and the name. Where there is none either, copies are recognized within their job only ([`identity_in_job`]).
 pub(super) fn identify(tree: &Tree, jobs: &[Job], trials: &mut [Trial]) {
     let mut known: HashMap<(usize, String), String> = HashMap::new();
     for trial in trials.iter() {

@@ -1,4 +1,4 @@
-//! Which agent, model and task a trial is of: told from its small files, so that a survey need not parse results.
+//! Which agent, model and task a trial is of: read from its small files, so that a survey need not parse results.
 
 use crate::readers::json::Node;
 use crate::source_name;
@@ -139,7 +139,7 @@ impl Head {
         }
     }
 
-    /// What the task was taken from: its data set, else its repository. With the name it tells tasks apart.
+    /// What the task was taken from: its data set, else its repository. With the name it distinguishes tasks.
     pub(super) fn task_origin(&self) -> Option<&str> {
         self.source.as_deref().or(self.repository.as_deref())
     }

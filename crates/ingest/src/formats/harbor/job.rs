@@ -181,7 +181,7 @@ fn reported<'a>(
     let trials: HashSet<&str> = parts.trials.iter().map(|trial| file_name(trial)).collect();
     for (job, index) in jobs {
         let Some(stats) = job.result.as_ref().and_then(|r| r.get("stats")) else { continue };
-        // What of them cannot be is said once of each job, whatever its runs are.
+        // Values of them that cannot be are reported once for each job, whatever its runs are.
         let unusable = &mut UnusableValues::default();
         let evals = stats.get("evals").map_or(&[][..], Node::map);
         let own: Vec<&(String, Node)> =

@@ -127,7 +127,7 @@ pub(super) fn holds_trial(entries: &[Entry]) -> bool {
     has_file(entries, "config.json") || has_file(entries, "result.json")
 }
 
-/// What a trial's folder tells of its task, where no file says it: all before the last `__`, which is the task's name cut to
+/// The task's name in that of a trial's folder, where no file has it: all before the last `__`, which is that name cut to
 /// 32 letters, unless somebody renamed the folder.
 pub(super) fn stem(trial: &str) -> &str {
     let name = file_name(trial);
@@ -154,7 +154,7 @@ fn is_trial(tree: &Tree, folder: &str, entries: &[Entry]) -> bool {
     {
         return result.get("trial_name").is_some() || result.get("task_name").is_some();
     }
-    // Neither can be read: what lies beside them tells.
+    // Neither can be read: what lies beside them decides.
     let has_subfolder = |name| has_folder(entries, name);
     has_subfolder("steps") || (has_subfolder("agent") && has_subfolder("verifier"))
 }

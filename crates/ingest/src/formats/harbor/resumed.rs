@@ -2,10 +2,10 @@
 //!
 //! With `--resume-trajectory` an agent continues with the session of the step before, and most of Harbor's agents then read
 //! the whole session again: the counts of a step are those since the start of the session, and its trajectory begins with
-//! what earlier steps said. Three things together show it: the trial was run so, the trajectory of each step contains the
+//! the messages of earlier steps. Three things together show it: the trial was run so, the trajectory of each step contains the
 //! messages of the one before, and no count ever falls. Then a step has the difference.
 //!
-//! Where a step does not say a number, the next one that does has used an unknown part of the difference: only the sum of both
+//! Where a step does not state a number, the next one that does has used an unknown part of the difference: only the sum of both
 //! is known. The number of the whole session then stands for all of its steps.
 
 use model::{Attempt, Tokens, Warning};
@@ -117,7 +117,7 @@ pub(super) fn split_session_counts(
     }
     let whole = if is_total { split_tokens_and_cost(agent, steps, sessions) } else { TrialTotals::default() };
     if is_total && counted > 1 {
-        let message = "The agent continues its session from step to step, and its counts are those of the whole session: each step has the difference to the one before.";
+        let message = "The agent continues its session from step to step, and its counts are those of the whole session. Each step has the difference to the one before.";
         report.warn(Warning::read_differently(path, "tokens.session_totals", message));
     } else if counted > 1
         && !all_go_on
@@ -125,7 +125,7 @@ pub(super) fn split_session_counts(
         && !COUNT_EACH_CALL.contains(&agent)
         && never_falls(&tokens)
     {
-        let message = "The agent continues its session from step to step, and nothing shows whether its counts are those of a step or of the whole session. They are taken for those of a step.";
+        let message = "The agent continues its session from step to step. Nothing shows whether its counts are those of a step or of the whole session. They are taken for those of a step.";
         report.warn(Warning::read_differently(path, "tokens.session_unclear", message));
     }
     whole

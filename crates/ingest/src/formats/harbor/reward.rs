@@ -1,4 +1,4 @@
-//! Rewards of a step: which of them decides, and what is said of one that cannot be a reward.
+//! Rewards of a step: which of them decides, and the warning about one that cannot be a reward.
 
 use model::{PASS_REWARD, Warning};
 

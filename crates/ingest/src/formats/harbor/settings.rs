@@ -1,6 +1,6 @@
 //! Settings flattened to dotted keys, in Harbor's own names, so that two runs can be compared line by line.
 //!
-//! Secrets are told by the names of their keys, and by where they stand: an `env` map is where people put them, under
+//! Secrets are recognized by the names of their keys, and by their place: an `env` map is where people put them, under
 //! any name, so nothing of it is shown but templates (`${HF_TOKEN}`), which name a variable and hold no value.
 
 use model::Extra;

@@ -174,7 +174,7 @@ fn usage(node: Option<&Node>, attempt: &mut Attempt, unusable: &mut UnusableValu
         ["step_name", "agent_result", "verifier_result", "exception_info", "agent_execution", "verifier"];
     let Some(node) = node else { return };
     for (key, value) in node.map() {
-        // A single-step trial has far more fields; they are looked at there.
+        // A single-step trial has far more fields; they are read there.
         if node.get("step_name").is_some() && !KNOWN_STEP.contains(&key.as_str()) && *value != Node::Null {
             attempt.extra.insert(key.clone(), plain(key, value));
         }
@@ -203,7 +203,7 @@ fn usage(node: Option<&Node>, attempt: &mut Attempt, unusable: &mut UnusableValu
     }
 }
 
-/// What a trajectory tells beside what it counts.
+/// What a trajectory holds beside its counts.
 #[derive(Debug, Default)]
 struct TrajectoryFacts {
     first_message: Option<FirstMessage>,
@@ -332,7 +332,7 @@ pub(super) fn artifacts(tree: &Tree, folder: &str, continuations: &HashSet<Strin
     out
 }
 
-/// Files below a folder that may be text, told by their names.
+/// Files below a folder that may be text, by their names.
 fn text_files(tree: &Tree, folder: &str, depth: u8, out: &mut Vec<String>) {
     const BINARY: [&str; 24] = [
         "png", "jpg", "jpeg", "gif", "webp", "pdf", "zip", "gz", "tgz", "tar", "xz", "zst", "bz2", "db",

@@ -1,9 +1,9 @@
 //! How many steps a task declares, which a job folder does not say. See the [format](super) for where it is looked for.
 //!
-//! Where nothing says it, the most steps that any trial began stand in: a lower bound, which is said. A trial that died
+//! Where nothing says it, the most steps that any trial began stand in: a lower bound, which is reported. A trial that died
 //! before its first step is of one step as soon as another trial of the task is; alone it does not even bound the
 //! number, and nothing is planned. One whose result cannot be read is of one step where all trials
-//! of its job are that tell it.
+//! of its job are for which it is known.
 
 use model::{Episode, Warning};
 
@@ -19,7 +19,7 @@ use super::trial::{Trial, is_begun};
 /// Trials of a job that are asked whether they have steps, beside one whose result cannot be read.
 const TRIALS: usize = 32;
 /// Most bytes of the result of such a trial: a survey asks them, and must be quick.
-const TELLING_CAP: u64 = 1 << 20;
+const SMALL_RESULT_CAP: u64 = 1 << 20;
 
 /// What is known of the number and names of a task's steps.
 #[derive(Debug, Default)]
@@ -119,10 +119,10 @@ impl Steps {
     }
 }
 
-/// Whether every trial of a job that tells it is of one step, and any does. It is looked for once.
+/// Whether all trials of a job for which it is known are of one step, and there is one. It is looked for once.
 pub(super) fn has_single_steps(tree: &Tree, job: &Job) -> bool {
     *job.single_steps.get_or_init(|| {
-        // What is wrong with the files of another trial is said where that is read.
+        // What is wrong with the files of another trial is reported where that is read.
         let tree = tree.fork();
         let trials = folders(&tree, &job.path).map(|trial| join(&job.path, &trial.name));
         let mut answered = trials
@@ -134,12 +134,12 @@ pub(super) fn has_single_steps(tree: &Tree, job: &Job) -> bool {
     })
 }
 
-/// Whether a trial is of one step; `None` = it does not tell.
+/// Whether a trial is of one step; `None` = unknown.
 fn is_single_step(tree: &Tree, trial: &str) -> Option<bool> {
     if is_folder(tree, &join(trial, "steps")) {
         return Some(false);
     }
-    let result = tree.read_json::<Node>(&join(trial, "result.json"), TELLING_CAP).ok()?;
+    let result = tree.read_json::<Node>(&join(trial, "result.json"), SMALL_RESULT_CAP).ok()?;
     let has_steps = matches!(result.get("step_results"), Some(Node::List(_)));
     (has_steps || is_begun(&result)).then_some(!has_steps)
 }

@@ -1,4 +1,4 @@
-//! Which runs and parts a place has, told from names and small files.
+//! Which runs and parts a place has, known from names and small files.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -18,9 +18,9 @@ use super::layout::{self, Job, Kind};
 use super::steps;
 use super::task::{self, Task};
 
-/// The key of the part that a trial is read in: the name of its task. Trials of one task are read together, because they
-/// tell each other's number of steps and repeats; what their folders are called says nothing of that. `head` is asked
-/// only where the place does not say the task.
+/// The key of the part that a trial is read in: the name of its task. Trials of one task are read together, because each
+/// shows the others' number of steps and repeats; the names of their folders do not. `head` is called only where the
+/// place does not say the task.
 pub(super) fn part_key(kind: Kind, job: &Job, head: impl FnOnce() -> Head) -> String {
     match (kind, &job.task) {
         (Kind::Tasks | Kind::Task, Some(task)) => {

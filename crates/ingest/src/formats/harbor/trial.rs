@@ -36,7 +36,7 @@ pub(super) struct Trial {
     /// What copies of the trial have in common, made while it ran or later: its name in its job, else the id of its result;
     /// `None` = no file says it. Of a grading of another trial it is that by which [`Self::graded_source`] is known.
     pub(super) identity: Option<String>,
-    /// Whether no id tells it: its identity, if any, is made of its name.
+    /// Whether it has no id: its identity, if any, is made of its name.
     pub(super) known_by_name: bool,
     /// Id of the trial whose recorded work was graded again; `None` = the agent worked here.
     pub(super) graded_source: Option<String>,
@@ -145,7 +145,7 @@ impl Trial {
         self.result.is_none()
     }
 
-    /// When it began, for the order of attempts; those that never said so come last.
+    /// When it began, for the order of attempts; those without a time come last.
     pub(super) fn order(&self) -> (bool, i64, &str) {
         let micros = self.text("started_at").and_then(clock::micros);
         (micros.is_none(), micros.unwrap_or(0), &self.path)
@@ -203,7 +203,7 @@ impl Trial {
         self.step_results().is_some() || !self.log.started.is_empty() || !self.step_folders(tree).is_empty()
     }
 
-    /// The number of steps that the runner said there are.
+    /// The number of steps in the runner's log.
     pub(super) const fn logged_steps(&self) -> Option<usize> {
         self.log.declared
     }

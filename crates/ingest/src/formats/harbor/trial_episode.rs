@@ -213,10 +213,10 @@ impl Trial {
             matches!(last.verdict, Verdict::Failed | Verdict::Error) && last.end_reason.is_some()
         });
         let passed_all = plan.count.is_some_and(|count| episode.stamina() >= count);
-        let is_told = |reason: &EndReason| {
+        let is_kept = |reason: &EndReason| {
             !(failed && *reason == EndReason::Unfinished) && !(self.damaged && (failed || passed_all))
         };
-        episode.end_reason = reason.filter(is_told);
+        episode.end_reason = reason.filter(is_kept);
         if let Some(cause) = cause.filter(|cause| episode.end_reason == Some(cause.reason)) {
             let row = cause.cell.map(Cell::name);
             model::note_decision(&mut episode.extra, row, cause.reason, cause.recognized);
@@ -305,7 +305,7 @@ impl Trial {
         }
     }
 
-    /// What tells gradings of one trial: the trial that it grades again, and its own result's id, by which others name it.
+    /// What identifies gradings of one trial: the trial that it grades again, and its own result's id, by which others name it.
     fn add_grading_ids(&self, episode: &mut Episode) {
         for name in [store::OTHER_IDENTITY, store::SOURCE_TRIAL] {
             episode.extra.remove(name);

@@ -1,6 +1,6 @@
 //! Where the records of an agent begin in a file of final results, so that one of them is read without those before it.
 //!
-//! Bytes are looked at and nothing is parsed: the file is read once beside [`super::record::each_final`], which takes the same
+//! Bytes are scanned and nothing is parsed: the file is read once beside [`super::record::each_final`], which takes the same
 //! records in the same order.
 
 use std::io::{BufRead, BufReader, Read};
@@ -12,7 +12,7 @@ const KEY_CAP: usize = 64 << 10;
 /// Bytes that are read at once.
 const BUFFER: usize = 256 << 10;
 
-/// Opens a file to tell where the records of an agent begin.
+/// Opens a file to find where the records of an agent begin.
 pub(super) fn offsets(tree: &Tree, path: &str, agent: &str) -> Result<Offsets<impl BufRead>, ReadError> {
     let reader = BufReader::with_capacity(BUFFER, tree.open_file(path)?);
     Ok(Offsets::new(reader, agent))
@@ -96,8 +96,8 @@ struct Scan {
     level: Level,
     /// Whether the next text is a key of the object of this level.
     is_key_next: bool,
-    /// Whether the key that stands before the value is the one on the way.
-    is_on_way: bool,
+    /// Whether the key before the value is the one that leads to the records.
+    is_wanted_key: bool,
     /// Whether the next value is a record.
     is_record_next: bool,
 }
@@ -123,7 +123,7 @@ impl Scan {
             b',' if self.depth == self.level.depth() => {
                 self.is_record_next = self.level == Level::Records;
                 self.is_key_next = self.level != Level::Records;
-                self.is_on_way = false;
+                self.is_wanted_key = false;
             }
             _ => {}
         }
@@ -137,7 +137,7 @@ impl Scan {
         if is_end {
             if let Text::Key(key) = std::mem::take(&mut self.text) {
                 let wanted = if self.level == Level::Document { "detailed_results" } else { agent };
-                self.is_on_way = is_key(key, wanted);
+                self.is_wanted_key = is_key(key, wanted);
             }
         } else if let Text::Key(key) = &mut self.text
             && key.len() <= KEY_CAP
@@ -148,12 +148,14 @@ impl Scan {
 
     fn open(&mut self, byte: u8) {
         self.depth += 1;
-        let is_on_way = std::mem::take(&mut self.is_on_way);
+        let is_wanted_key = std::mem::take(&mut self.is_wanted_key);
         self.is_key_next = false;
         match (self.level, byte) {
             (Level::Document, b'{') if self.depth == 1 => self.is_key_next = true,
-            (Level::Document, b'{') if is_on_way => (self.level, self.is_key_next) = (Level::Results, true),
-            (Level::Results, b'[') if is_on_way => {
+            (Level::Document, b'{') if is_wanted_key => {
+                (self.level, self.is_key_next) = (Level::Results, true);
+            }
+            (Level::Results, b'[') if is_wanted_key => {
                 (self.level, self.is_record_next) = (Level::Records, true);
             }
             _ => {}
@@ -326,7 +328,7 @@ mod tests {
         let (offset, phase) = rest.split_once('/').unwrap();
         let before = model::Artifact { pointer: Some(format!("{number}/{phase}")), ..artifact.clone() };
         assert_eq!(texts(&before), ["go on", "second of 30"]);
-        // What stands before the record and behind it is not looked at: the file may be of any size.
+        // The bytes before the record and behind it are not read: the file may be of any size.
         let bytes = std::fs::read(&path).unwrap();
         let start = offset.parse::<usize>().unwrap();
         let length = value_at(&tree, &tree_name(&path), start as u64, u64::MAX).unwrap().len();

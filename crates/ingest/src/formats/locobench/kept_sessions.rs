@@ -5,8 +5,8 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::session::SessionEpisode;
 
-/// Most sessions without room that are told apart; of further ones each counts.
-const TOLD_APART: usize = 500_000;
+/// Most sessions without room that are compared with each other; of further ones each counts.
+const OMITTED_CAP: usize = 500_000;
 
 /// Sessions for which there is no room. The same session in two files is one.
 #[derive(Clone, Default)]
@@ -22,7 +22,7 @@ impl OmittedSessions {
     fn push(&mut self, scenario: &str, id: &str) {
         let mut hasher = DefaultHasher::new();
         (scenario, id).hash(&mut hasher);
-        if self.sessions.len() < TOLD_APART {
+        if self.sessions.len() < OMITTED_CAP {
             self.sessions.insert(hasher.finish());
         } else if !self.sessions.contains(&hasher.finish()) {
             self.further = self.further.saturating_add(1);

@@ -129,7 +129,7 @@ fn json_files(tree: &Tree, folder: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether the program wrote here: told from names, and the head of one file.
+/// Whether the program wrote here, by names and the head of one file.
 pub(super) fn sniff(tree: &Tree, place_folder: &str) -> Sniff {
     let mut looked_at = Vec::new();
     for folder in folders(tree, place_folder) {
@@ -143,7 +143,7 @@ pub(super) fn sniff(tree: &Tree, place_folder: &str) -> Sniff {
                     .into_iter()
                     .find_map(|inner| json_files(tree, &inner).first().map(|name| join(&inner, name)))
             });
-        // Files under other names are looked at in the folder itself only: one, or this would cost every folder of every tree.
+        // Files under other names are read in the folder itself only: one, or this would cost every folder of every tree.
         let candidate = candidate
             .or_else(|| files.first().filter(|_| folder == place_folder).map(|name| join(&folder, name)));
         if let Some(path) = candidate {

@@ -63,7 +63,7 @@ pub(super) fn at(tree: &Tree, path: &str, offset: u64) -> Result<Vec<u8>, ReadEr
     Ok(bytes)
 }
 
-/// The agents whose records a file holds, told from how each line begins; `most` of them and one more, where there are more.
+/// The agents whose records a file holds, by how each line begins; `most` of them and one more, where there are more.
 pub(super) fn agents(tree: &Tree, path: &str, most: usize) -> Result<BTreeSet<String>, ReadError> {
     let mut names = BTreeSet::new();
     for_each_line(tree, path, |line| {

@@ -50,17 +50,17 @@ pub(super) fn parse_record(bytes: &[u8]) -> Record {
     if broken.is_none() {
         return Record { node, broken, not_strict: false };
     }
-    let mended = strict_json(bytes);
-    let (mut node, broken) = match &mended {
-        Some(mended) => parse(mended),
+    let strict = strict_json(bytes);
+    let (mut node, broken) = match &strict {
+        Some(strict) => parse(strict),
         None => (node, broken),
     };
     // A number with which a record breaks off may be the beginning of another one.
-    let text = mended.as_deref().unwrap_or(bytes);
+    let text = strict.as_deref().unwrap_or(bytes);
     if let Some(known) = without_cut_number(text).filter(|_| broken.is_some()) {
         (node, _) = parse(known);
     }
-    Record { node, broken, not_strict: mended.is_some() }
+    Record { node, broken, not_strict: strict.is_some() }
 }
 
 /// Reads a transcript. Of sessions that `known` names, whose records have the conversation, only what the record has not.

@@ -391,7 +391,7 @@ impl SessionEpisode {
             });
             size_of::<Turn>() + title + request + attempts.sum::<usize>()
         });
-        // Its name is its key as well, and what tells it from others.
+        // Its name is its key as well, and its identity.
         let fixed = size_of::<Self>() + 3 * names.iter().sum::<usize>();
         fixed + phases.sum::<usize>() + turns.sum::<usize>() + extra(&episode.extra)
     }
@@ -465,7 +465,7 @@ impl SessionEpisode {
         }
     }
 
-    /// Why the session ended, as far as the program's word tells it. Nothing was judged, so it is never a pass.
+    /// Why the session ended, as far as the program's word shows it. Nothing was judged, so it is never a pass.
     pub(super) fn end(&mut self) {
         let status = self.episode.session.as_ref().and_then(|figures| figures.status.as_deref());
         self.episode.end_reason = Some(locobench_table::end_reason(status));

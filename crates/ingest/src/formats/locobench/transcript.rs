@@ -15,7 +15,7 @@ use super::{lines, record};
 
 /// Steps that are kept.
 const STEP_CAP: usize = 5_000;
-/// Phases of a scenario that are told apart: each is read again by itself, with all of its record. Scenarios have a handful.
+/// Most phases of a scenario: each is read again by itself, with all of its record. Scenarios have a handful.
 const PHASES: usize = 200;
 /// Characters of the line that says what a call does.
 const SUMMARY_CAP: usize = 160;
@@ -28,7 +28,7 @@ pub(super) struct Phase {
     pub(super) prompt: String,
 }
 
-/// The planned phases of a scenario. What is said after the last one that is kept belongs to it.
+/// The planned phases of a scenario. Messages after the last one that is kept belong to it.
 pub(super) fn phases(context: Option<&Node>) -> Vec<Phase> {
     let listed = context.and_then(|context| context.get("conversation_phases")).map_or(&[][..], Node::list);
     let text = |phase: &Node, key: &str| phase.get(key).and_then(Node::text).unwrap_or_default().to_owned();
@@ -130,7 +130,7 @@ fn session(tree: &Tree, path: &str, pointer: &str) -> Result<Option<Node>, ReadE
                 let offset = offset.parse::<u64>().map_err(|_| ReadError::Missing)?;
                 return record::read_final_record(tree, path, offset).map(Some);
             }
-            // Libraries of before know the number only, and so do those of a file whose bytes could not be told.
+            // Libraries of earlier versions have the number only, as for a file in which the place of the record was not found.
             let number = number.parse::<usize>().map_err(|_| ReadError::Missing)?;
             let mut found = None;
             record::each_final(tree, path, agent, &mut || {}, &mut |record_number, record| {

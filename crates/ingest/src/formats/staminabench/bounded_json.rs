@@ -1,7 +1,7 @@
 //! JSON of any form within bounds, of which transcripts need not reach memory.
 //!
-//! The value is filled in place, so that a file that breaks off leaves what came before the break. Which lists are
-//! transcripts and what is kept of their steps is for [`Transcripts`] to say; [`KeepAll`] knows of none.
+//! The value is filled in place, so that a file that breaks off leaves what came before the break. [`Transcripts`]
+//! decides which lists are transcripts and what is kept of their steps; for [`KeepAll`] none is.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,7 +20,7 @@ pub(super) const KEY: usize = 256;
 /// Bytes of paths and sums of transcripts that are kept of one file, and those of the sums of one.
 pub(super) const PATHS: usize = 32 << 20;
 const SUMS: usize = 256;
-/// Values that are looked at in one step of a transcript.
+/// Values that are read in one step of a transcript.
 const STEP_VALUES: usize = 4_000;
 
 /// The name of a field as it is kept, and as it stands in pointers.
@@ -49,7 +49,7 @@ pub(super) enum Elements {
     Values,
     /// Steps of a transcript.
     Steps,
-    /// Steps, or anything else: each element tells.
+    /// Steps, or anything else: each element decides.
     PerhapsSteps,
 }
 
@@ -249,7 +249,7 @@ impl<'de, T: Transcripts> Visitor<'de> for Fill<'_, T> {
             if is_step || (self.elements == Elements::PerhapsSteps && T::is_step(&node)) {
                 T::add(&mut steps, &node);
                 has_steps = true;
-                // A step is looked at and forgotten.
+                // A step is read and freed.
                 self.document.values = values;
                 self.document.texts = texts;
             } else {

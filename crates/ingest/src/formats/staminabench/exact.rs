@@ -17,7 +17,7 @@ use files::{Stamp, Tree, join};
 /// Largest trajectory that is read, in bytes.
 pub(super) const TRAJECTORY_CAP: u64 = 4 << 30;
 
-/// Whether a trajectory is in our own schema, told from its first bytes: `schema_version` is its first key.
+/// Whether a trajectory is in Stamina Lab's own schema, by its first bytes: `schema_version` is its first key.
 pub(super) fn is_own(tree: &Tree, path: &str) -> bool {
     let Some(head) = head(tree, path, 256) else { return false };
     head.find("\"schema_version\"").is_some_and(|index| head[index..].contains(&format!("\"{SCHEMA}\"")))

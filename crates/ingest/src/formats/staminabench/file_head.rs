@@ -1,4 +1,4 @@
-//! The beginning of a file, which tells what it is before it is parsed.
+//! The beginning of a file, which shows what it is before it is parsed.
 
 use files::Tree;
 

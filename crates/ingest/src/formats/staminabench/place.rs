@@ -30,7 +30,7 @@ pub(super) const SCENARIOS: usize = 10_000;
 const TAGS: usize = 50;
 const TAG: usize = 200;
 /// Most scenario folders that are looked into to see whether the place is a run.
-pub(super) const LOOKED_AT: usize = 5;
+pub(super) const SCENARIOS_READ: usize = 5;
 
 /// What the files of a place say about it.
 pub(super) struct Place {
@@ -114,7 +114,7 @@ impl Place {
         }
         place.has_separate_steps = match &place.config {
             Some(config) => separate_steps::is_run_of_steps(&config.settings),
-            None => place.scenarios.iter().take(LOOKED_AT).any(|name| {
+            None => place.scenarios.iter().take(SCENARIOS_READ).any(|name| {
                 let folder = if name.is_empty() { place_folder.to_owned() } else { join(place_folder, name) };
                 let path = join(&folder, "trajectory.json");
                 exact::is_own(tree, &path)
@@ -294,7 +294,7 @@ impl Place {
         self.report.as_ref().is_some_and(ReportFile::is_own)
     }
 
-    /// The episode with what tells it from others: its scenario, in this folder, and what follows in its key (the number of a
+    /// The episode with what identifies it: its scenario, in this folder, and what follows in its key (the number of a
     /// step).
     pub(super) fn identified(&self, mut episode: Episode, folder: &str, step: &str) -> Episode {
         // Both are there while it is played: a copy that was made meanwhile is the same episode. A scenario that lies alone
@@ -325,9 +325,9 @@ struct RecordHead {
     _version: Option<serde::de::IgnoredAny>,
 }
 
-/// Warns of the runner's own record, which a resume needs, where it cannot be read. Listing its folder tells of links and
-/// of what is no file.
-pub(super) fn look_at_record(tree: &Tree, place_folder: &str, report: &mut Report) {
+/// Warns of the runner's own record, which a resume needs, where it cannot be read. Listing its folder finds links and
+/// what is no file.
+pub(super) fn check_record(tree: &Tree, place_folder: &str, report: &mut Report) {
     let folder = join(place_folder, RECORDS);
     if !tree.list(&folder).iter().any(|entry| entry.name == "run.json") {
         return;

@@ -1,7 +1,7 @@
 //! Which scenario a folder holds. Its trajectory says it; the folder's name stands in where nothing else does, since a folder
 //! that was copied or renamed has another one.
 //!
-//! Only the beginning of a trajectory is looked at, so that a survey need not read whole files.
+//! Only the beginning of a trajectory is read, so that a survey need not read whole files.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};

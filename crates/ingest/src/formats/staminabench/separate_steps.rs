@@ -37,7 +37,7 @@ pub(super) fn benchmark(data_set: &str) -> Benchmark {
 /// An episode for each step that is planned, played or not.
 ///
 /// `attempt_limit` = attempts that a step may have; `unplayed` = most steps that are kept for the plan's sake alone.
-/// What is said of the task as a whole is kept with its first step only: a few bytes may plan very many steps.
+/// What is recorded of the task as a whole is kept with its first step only: a few bytes may plan very many steps.
 pub(super) fn split(mut whole: Episode, attempt_limit: Option<u32>, unplayed: u32) -> Vec<Episode> {
     whole.extra.remove(PROTOCOL);
     let planned = planned(&whole, unplayed);
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     // docs/security.md: An opened folder or zip
-    fn what_is_said_of_a_task_is_kept_once() {
+    fn what_is_recorded_of_a_task_is_kept_once() {
         let mut whole = task(1000, &[&[Verdict::Passed]]);
         whole.extra.insert("note".to_owned(), "x".repeat(4000).into());
         whole.reported.push(("figure".to_owned(), 1.0));

@@ -1,7 +1,7 @@
 //! The raw pytest log of an attempt, and what it decides.
 //!
 //! The log is what the verifier wrote; every other number is somebody's summary of it. Where the two differ the log
-//! wins and the difference is said. A log that breaks off has no numbers and decides nothing but what failed before.
+//! wins and the difference is reported. A log that breaks off has no numbers and decides nothing but what failed before.
 
 use std::collections::HashMap;
 
@@ -17,12 +17,12 @@ const SMALL: u64 = 16 << 10;
 const TAIL: u64 = 4 << 10;
 /// Most bytes of a log that are parsed; of larger ones the head and the end.
 const CAP: u64 = 16 << 20;
-/// Tests that are looked at before an index is made.
+/// Tests that are compared before an index is made.
 const AHEAD: usize = 200;
 /// What is taken of the end of a log beyond [`CAP`].
 const FAR_TAIL: u64 = 1 << 20;
 
-/// What is said elsewhere about an attempt.
+/// What is recorded elsewhere about an attempt.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Claim {
     /// Tests passed.
@@ -34,7 +34,7 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// Whether the claim says that it passed. `None`: it does not tell.
+    /// Whether the attempt passed by the claim. `None`: unknown.
     pub(super) fn passes(&self) -> Option<bool> {
         match (self.passed, self.total) {
             (Some(p), Some(t)) if t > 0 => Some(p >= t),
@@ -45,7 +45,7 @@ impl Claim {
 
 /// What reading a log gave.
 pub(super) enum Log {
-    /// The numbers at its end say what the claim says: everything passed. The rest was not looked at.
+    /// The numbers at its end agree with the claim: everything passed. The rest was not read.
     Agrees,
     /// The log.
     Whole(Box<PytestLog>),
@@ -126,7 +126,7 @@ pub(super) fn read(
 }
 
 fn unreadable(path: &str, error: &ReadError, warnings: &mut PartWarnings<'_>) -> Log {
-    // A log that is named and not there is said by whoever names it.
+    // A log that is named and not there is reported where it is named.
     if !matches!(error, ReadError::Missing) {
         warnings.warn(Warning::skipped(path, error.code(), format!("{error}. The test log is left out.")));
     }
@@ -238,7 +238,7 @@ pub(super) fn is_unrecognized(episode: &Episode) -> bool {
         .is_some_and(|last| last.extra.get(CAUSE).is_some_and(|cause| cause == NOT_RECOGNIZED))
 }
 
-/// Gives an attempt that did not pass a reason, where nothing told one.
+/// Gives an attempt that did not pass a reason, where it has none.
 pub(super) fn set_end_reason(attempt: &mut Attempt) {
     let has_tests = attempt.passed.is_some() || attempt.total.is_some() || !attempt.tests.is_empty();
     let reason = match attempt.verdict {
@@ -321,7 +321,8 @@ fn contradiction(claim: Claim, ruling: &Ruling, log: &PytestLog) -> Option<Strin
         if wrong_total || wrong_passed {
             let number_text = |n: Option<u32>| n.map_or_else(|| "?".to_owned(), |n| n.to_string());
             return Some(format!(
-                "The test log counts {passed} of {total} tests passed, elsewhere {} of {} are reported. The log is taken.",
+                "The test log counts {passed} of {} passed, elsewhere {} of {} are reported. The log is taken.",
+                model::counted(total.into(), "test"),
                 number_text(claim.passed),
                 number_text(claim.total)
             ));

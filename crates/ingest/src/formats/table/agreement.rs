@@ -114,7 +114,7 @@ fn warn_of_turn(turn: u32, (field, known): (Field, &str), taker: &mut Taker<'_, 
     taker.warn("table.contradiction", RowAction::Differently, &message);
 }
 
-/// Whether no row said the title of a turn.
+/// Whether no row has the title of a turn.
 fn is_made_of_request(turn: &Turn) -> bool {
     matches!(&turn.request, Some(Request::Text(text)) if first_title(text, TITLE_CAP) == turn.title)
 }

@@ -1,6 +1,6 @@
 //! An attempt from its row.
 
-use model::{Artifact, ArtifactKind, Attempt, Counting, EndReason, Ending, Verdict};
+use model::{Artifact, ArtifactKind, Attempt, Counting, EndReason, Ending, STATED_FAILING, Verdict, counted};
 
 use crate::readers::value::UnusableValues;
 
@@ -45,6 +45,7 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
         taker.warn("table.contradiction", RowAction::Differently, &message);
     }
     (attempt.passed, attempt.total) = (taker.count(Field::TestsPassed), taker.count(Field::TestsTotal));
+    let failed = taker.count(Field::TestsFailed);
     let mut unusable = UnusableValues::default();
     unusable.take_from_attempt(&mut attempt);
     if let Some(warning) = unusable.warning("") {
@@ -60,10 +61,16 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
             _ => None,
         };
         if let Some(consequence) = odd {
-            let message =
-                format!("says {} with {passed} of {total} tests passed. {consequence}.", verdict.as_str());
+            let message = format!(
+                "says {} with {passed} of {} passed. {consequence}.",
+                verdict.as_str(),
+                counted(total.into(), "test")
+            );
             taker.warn("table.contradiction", RowAction::Differently, &message);
         }
+    }
+    if let Some(failed) = failed {
+        take_failed(failed, &mut attempt, taker);
     }
     let counting = taker.take(Field::Counting, |cell, _| cell.text().and_then(|word| Counting::parse(&word)));
     attempt.counting = counting.unwrap_or_default();
@@ -120,6 +127,21 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
         attempt.extra.insert(name.clone(), value);
     }
     attempt
+}
+
+/// Keeps how many tests failed, where it is another number than those that did not pass: some neither passed nor failed.
+fn take_failed(failed: u32, attempt: &mut Attempt, taker: &mut Taker<'_, '_>) {
+    let (Some(passed), Some(total)) = (attempt.passed, attempt.total) else { return };
+    let not_passed = total.saturating_sub(passed);
+    if failed > not_passed {
+        let message = format!(
+            "says that {failed} tests failed, and {passed} of {} passed. {not_passed} count as failed.",
+            counted(total.into(), "test")
+        );
+        taker.warn("table.contradiction", RowAction::Differently, &message);
+    } else if failed < not_passed {
+        attempt.extra.insert(STATED_FAILING.to_owned(), failed.into());
+    }
 }
 
 /// Whether an attempt with this verdict can end so. Only one that passed ends an episode of which all is passed.

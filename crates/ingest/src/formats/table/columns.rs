@@ -123,6 +123,7 @@ columns! {
     Passed "passed" [] Flag Attempt true true "Whether the attempt passed" "no verdict: unfinished, or by end_reason; what is no verdict: verifier_error";
     TestsPassed "tests_passed" [] Count Attempt false true "Tests passed" "unknown";
     TestsTotal "tests_total" [] Count Attempt false true "Tests run" "unknown";
+    TestsFailed "tests_failed" [] Count Attempt false true "Tests failed, where it is another number than tests_total less tests_passed: some neither passed nor failed" "tests_total less tests_passed";
     EndReason "end_reason" [] EndReason Attempt false true "Why the attempt ended" "tests_failed where it did not pass";
     Verdict "verdict" [] Verdict Attempt false true "passed, failed, error (no test verdict), unfinished (stopped from outside)" "by passed";
     Counting "counting" [] Text Attempt false true "How tests_passed of tests_total enters scores: share, zero (as 0), outside (not at all)" "share";
@@ -159,7 +160,7 @@ columns! {
     EpisodeTestSeconds "episode_test_seconds" [] Amount Episode false true "Seconds of the tests in the whole episode" "unknown";
     EpisodeStartedAt "episode_started_at" [] Time Episode false true "When the episode began" "unknown";
     EpisodeFinishedAt "episode_finished_at" [] Time Episode false true "When it ended" "unknown";
-    Benchmark "benchmark" [] Text Run false true "Key of the benchmark: runs of one are compared. Gap is of a run of `harbor-sr:X`, whose scenarios are `TASK/STEP` with one turn each, beside one of `harbor:X` of the same harness and model, whose scenarios are the tasks, with `restore_before_try` and an `attempt_limit` of at least 4" "table";
+    Benchmark "benchmark" [] Text Run false true "Key of the benchmark: runs of one are compared. Gap is of a run of `harbor-sr:X` beside one of `harbor:X`, of the same harness and model. Scenarios of the first are `TASK/STEP`, with one turn each. Those of the second are the tasks, with `restore_before_try` and an `attempt_limit` of at least 4" "table";
     BenchmarkName "benchmark_name" [] Text Run false true "Its name" "the key; Tidy table without one";
     ScenarioSet "scenario_set" [] Text Run false true "Runs of one benchmark with different words here share no scenario" "one set";
     Scoring "scoring" [] Text Run false true "Whether a turn scores as a whole (turns) or by its share of tests passed (tests)" "tests; turns in a table without counts of tests";

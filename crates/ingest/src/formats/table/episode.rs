@@ -80,7 +80,7 @@ impl EpisodeBuilder {
         let mut is_flagged = |field| taker.take(field, |cell, _| cell.flag()).unwrap_or(false);
         episode.attempts_left |= is_flagged(Field::AttemptsLeft);
         episode.unrecognised |= is_flagged(Field::Unrecognized);
-        // Others number their episodes: only an id that we made tells one from those of all other tables.
+        // Others number their episodes: only an id that Stamina Lab made differs from those of all other tables.
         first(&mut episode.identity, || taker.text(Field::EpisodeId).filter(|id| identity::is_own(id)));
         first(&mut episode.invalid, || taker.text(Field::EpisodeInvalid));
         first(&mut episode.tokens, || {
@@ -157,7 +157,7 @@ impl EpisodeBuilder {
         turn.attempts.push(new_attempt);
     }
 
-    /// What is said of the episode in every row must be the same.
+    /// The columns about the episode must be the same in every row.
     fn episode_agrees(&self, taker: &mut Taker<'_, '_>) {
         let table = taker.place.table;
         let start = || table.name_of(self.first_row);

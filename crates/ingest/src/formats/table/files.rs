@@ -85,7 +85,7 @@ pub struct IncompleteTable {
     pub path: String,
     /// Names of its columns.
     pub columns: Vec<String>,
-    /// What tells this header from another.
+    /// What identifies this header.
     pub header: String,
     /// Required columns that are there.
     pub present: Vec<&'static str>,
@@ -126,7 +126,7 @@ impl Table {
 }
 
 /// A table by its first lines, or what it lacks; `None` = no file of rows, or one that cannot be read.
-fn look(tree: &Tree, path: &str) -> Option<Result<Table, IncompleteTable>> {
+fn open_table(tree: &Tree, path: &str) -> Option<Result<Table, IncompleteTable>> {
     let encoding = Encoding::from_name(files::file_name(path))?;
     let columns = open_rows::open(tree, path, encoding).ok()?.header().to_vec();
     let header = header_id(&columns);
@@ -168,14 +168,15 @@ fn candidates(tree: &Tree, folder: &str, most: usize) -> Vec<String> {
 
 /// The tables of a folder.
 pub(super) fn tables(tree: &Tree, folder: &str) -> Vec<Table> {
-    let tables = candidates(tree, folder, TABLES_CAP).into_iter().filter_map(|path| look(tree, &path)?.ok());
+    let tables =
+        candidates(tree, folder, TABLES_CAP).into_iter().filter_map(|path| open_table(tree, &path)?.ok());
     tables.map(|table| table.whole(tree)).collect()
 }
 
 /// Files of a folder that look like tables and lack columns.
 pub(super) fn incomplete_tables_in(tree: &Tree, folder: &str) -> Vec<IncompleteTable> {
     let incomplete =
-        candidates(tree, folder, TABLES_CAP).into_iter().filter_map(|path| look(tree, &path)?.err());
+        candidates(tree, folder, TABLES_CAP).into_iter().filter_map(|path| open_table(tree, &path)?.err());
     incomplete.filter(IncompleteTable::is_likely).collect()
 }
 
@@ -198,7 +199,7 @@ pub fn unreadable_table(tree: &Tree, path: &str) -> Option<ReadError> {
 pub(super) fn find_table(tree: &Tree, folder: &str) -> Result<(), Option<IncompleteTable>> {
     let mut closest: Option<IncompleteTable> = None;
     for path in candidates(tree, folder, SNIFFED) {
-        match look(tree, &path) {
+        match open_table(tree, &path) {
             Some(Ok(_)) => return Ok(()),
             Some(Err(incomplete)) if closest.as_ref().is_none_or(|c| c.rank() < incomplete.rank()) => {
                 closest = Some(incomplete);
@@ -249,14 +250,14 @@ fn table_candidates(tree: &Tree) -> impl Iterator<Item = String> {
 /// Tables of a tree that lack columns: in its root and the folders of the next level.
 pub fn incomplete_tables(tree: &Tree) -> Vec<IncompleteTable> {
     const MOST: usize = 5;
-    let incomplete = table_candidates(tree).filter_map(|path| look(tree, &path)?.err());
+    let incomplete = table_candidates(tree).filter_map(|path| open_table(tree, &path)?.err());
     incomplete.filter(|incomplete| tree.is_single() || incomplete.is_likely()).take(MOST).collect()
 }
 
 /// A table's header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableHeader {
-    /// What tells it from another.
+    /// What identifies its header.
     pub header: String,
     /// Names of its columns.
     pub columns: Vec<String>,

@@ -51,7 +51,7 @@ pub(super) fn is_known_name(name: &str) -> bool {
     COLUMNS.iter().any(|column| column.also.iter().chain([&column.name]).any(|known| *known == name))
 }
 
-/// What tells one header from another, whatever file it stands in.
+/// What identifies a header, whatever file it stands in.
 pub fn header_id(header: &[String]) -> String {
     let stamp = header.iter().fold(Stamp::new(), |stamp, name| stamp.text(&plain(name))).finish();
     format!("{stamp:016x}")
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_said_wins_and_the_rest_is_guessed() {
+    fn the_mapping_of_a_person_wins_and_the_rest_is_guessed() {
         let names = header("experiment,agent,model_name,task,round,try,ok,turn");
         let renames = ColumnRenames::from([("turn".to_owned(), "round".to_owned())]);
         let mapping = Mapping::new(&names, Some(&renames));

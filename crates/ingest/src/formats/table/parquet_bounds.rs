@@ -1,4 +1,4 @@
-//! What a Parquet file may ask for, looked at before the library that decodes it sets memory aside.
+//! What a Parquet file may ask for, checked before the library that decodes it sets memory aside.
 //!
 //! The library takes sizes at their word: a schema of many levels is read by recursion, a page of a few bytes that states two
 //! gigabytes gets them, and gzip unpacks to whatever comes out. So the start of the footer and the heads of all pages are
@@ -105,7 +105,7 @@ impl io::Read for Part<'_> {
     }
 }
 
-/// Looks at the end of the file and at the schema, which are all that is needed to open it.
+/// Checks the end of the file and the schema, which are all that is needed to open it.
 ///
 /// Errors: sentences without a full stop, as all of this module.
 pub(super) fn check_footer(source: &Source) -> Result<(), String> {
@@ -174,7 +174,7 @@ fn check_schema(footer: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Looks at what the footer states of all row groups. The result is the most bytes that all texts may have.
+/// Checks what the footer states of all row groups. The result is the most bytes that all texts may have.
 pub(super) fn check_groups(source: &Source, data: &ParquetMetaData, columns: usize) -> Result<u64, String> {
     let size = source.len().map_err(|error| error.to_string())?;
     let chunks: usize = data.row_groups().iter().map(|group| group.columns().len()).sum();
@@ -192,7 +192,7 @@ pub(super) fn check_groups(source: &Source, data: &ParquetMetaData, columns: usi
     Ok(TEXTS.saturating_add(size.saturating_mul(RATIO)))
 }
 
-/// Looks at the pages of the columns of one row group, which are unpacked beside each other.
+/// Checks the pages of the columns of one row group, which are unpacked beside each other.
 pub(super) fn check_pages<'a>(
     source: &Source,
     columns: impl Iterator<Item = &'a ColumnChunkMetaData>,

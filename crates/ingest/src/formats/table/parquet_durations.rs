@@ -12,7 +12,7 @@ use super::rows::COLUMNS_CAP;
 
 /// Longest description of the columns that is read.
 const DESCRIPTION_CAP: usize = 1 << 20;
-/// Longest name in Arrow's schema that is looked at: names may overlap there, and each could be as long as the schema.
+/// Longest name in Arrow's schema that is read: names may overlap there, and each could be as long as the schema.
 const NAME_CAP: usize = 1 << 10;
 
 /// The columns that are durations, each with how many of its units a second has. Arrow's schema says how the integers are

@@ -1,6 +1,6 @@
 //! Rows of a Parquet file: flat columns only, a batch of rows at once.
 //!
-//! What the file asks for is looked at first ([`super::parquet_bounds`]). A panic of the library that decodes it costs this file only.
+//! What the file asks for is checked first ([`super::parquet_bounds`]). A panic of the decoding library costs this file only.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

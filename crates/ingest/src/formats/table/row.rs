@@ -116,7 +116,7 @@ impl<'a> Row<'a> {
         is_other
     }
 
-    /// Which repeat of its scenario it is of: a number however it is written, else the words that tell it from others.
+    /// Which repeat of its scenario it is of: a number however it is written, else the words that identify it.
     pub(super) fn repeat(&self) -> std::borrow::Cow<'a, str> {
         let cell = self.cell(Field::Repeat);
         match cell.count(self.decimal_comma()) {

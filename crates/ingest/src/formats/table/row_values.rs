@@ -79,7 +79,7 @@ impl<'b> Taker<'_, 'b> {
         Tokens { input: count_of(input), cached: count_of(cached), output: count_of(output) }
     }
 
-    /// What the counts say of cached tokens. Where they exceed the input, that is said.
+    /// What the counts say of cached tokens. Where they exceed the input, that is reported.
     pub(super) fn cached_input(&mut self, tokens: &Tokens) -> CachedInput {
         let basis = CachedInput::from_counts(tokens);
         if let (CachedInput::Added, Some(input), Some(cached)) = (basis, tokens.input, tokens.cached) {

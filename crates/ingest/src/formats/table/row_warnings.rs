@@ -1,4 +1,4 @@
-//! What is wrong with rows, said with their numbers: the first of each kind, those of each run among them, and how many more
+//! What is wrong with rows, with their numbers: the first of each kind, those of each run among them, and how many more
 //! there are.
 
 use std::collections::{BTreeMap, HashMap};
@@ -111,7 +111,7 @@ impl RowWarnings {
         is_listed
     }
 
-    /// Hands them over. What is not listed is counted with its run, and said by the last one of its kind.
+    /// Hands them over. What is not listed is counted with its run, and mentioned in the last one of its kind.
     pub(super) fn write_to(mut self, report: &mut Report) {
         for count in self.counts.values().filter(|count| count.all > count.listed) {
             if let Some(last) = self.listed.get_mut(count.last) {

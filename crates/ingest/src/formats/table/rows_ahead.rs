@@ -1,4 +1,4 @@
-//! Rows that another thread takes apart, some thousand ahead of whoever looks at them.
+//! Rows that another thread parses, some thousand ahead of the reader.
 //!
 //! The survey goes over a table by itself, before parts of it are read by several threads. With this it keeps two cores busy.
 
@@ -14,7 +14,7 @@ use super::rows::{RowError, RowStart, Rows};
 const TOGETHER: usize = 1_024;
 /// Bytes from which on fewer are: a row may have 4 MB.
 const TOGETHER_BYTES: u64 = 512 << 10;
-/// So many of these wait at most, beside the one that is being filled and the one that is looked at.
+/// So many of these wait at most, beside the one that is being filled and the one that is read.
 const WAITING: usize = 2;
 
 /// Bytes of a row whose room is kept for a later one. Rows of 4 MB would keep theirs in each place where one has stood.
@@ -45,7 +45,7 @@ pub(super) struct RowsAhead {
     empty: Sender<Batch>,
     thread: Option<JoinHandle<()>>,
     batch: Batch,
-    /// The row in the batch that is looked at, and the one after it.
+    /// The row in the batch that is read, and the one after it.
     current: usize,
     next: usize,
 }
@@ -61,7 +61,7 @@ impl RowsAhead {
             while !is_over {
                 let mut batch = empty_receiver.try_recv().unwrap_or_default();
                 is_over = fill(&mut batch, &mut rows);
-                // Nobody looks at them any more.
+                // Nobody reads them any more.
                 if full_sender.send(batch).is_err() {
                     return;
                 }
@@ -72,7 +72,7 @@ impl RowsAhead {
         Some(Self { header, decimal_comma, full, empty, thread, batch, current: 0, next: 0 })
     }
 
-    /// The row that is looked at.
+    /// The row that is read.
     fn row(&self) -> Option<&CsvRow> {
         self.batch.rows.get(self.current)
     }

@@ -15,7 +15,7 @@ use super::row_warnings::{RowAction, RowWarnings};
 
 /// The word of the format.
 pub const FORMAT: &str = "table";
-/// Most scenarios of which turns are compared. Of more it is not said that their turns differ.
+/// Most scenarios of which turns are compared. Of more it is not reported that their turns differ.
 const SCENARIOS_CAP: usize = 1_000_000;
 /// Most runs of a folder.
 pub(super) const RUNS_CAP: usize = 20_000;
@@ -28,9 +28,9 @@ pub(super) struct Runs {
     /// In the order of their first rows.
     pub(super) found: Vec<Run>,
     index_by_key: HashMap<String, usize>,
-    /// What rows said of each, in the same order.
+    /// The first values of each, in the same order.
     first_values: Vec<FirstValues>,
-    /// Of each scenario (benchmark and name): its turns, and the row that said so.
+    /// Of each scenario (benchmark and name): its turns, and the row that states them.
     planned: HashMap<u64, (u64, RowPosition)>,
     /// The tasks that runs only count, each with the place of its run.
     counted: HashSet<(usize, String)>,
@@ -39,7 +39,7 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    /// Looks at the first row of some of an episode, or one that names another harness or model than the row before.
+    /// Takes the first row of some of an episode, or one that names another harness or model than the row before.
     pub(super) fn add_row(&mut self, row: &Row<'_>, table: TablePosition<'_>, warnings: &mut RowWarnings) {
         let mut leave_out = |message: &str| {
             warnings.add_for_row(table.path(), row.number(), "table.no_name", RowAction::Skipped, message);
@@ -50,7 +50,7 @@ impl Runs {
                 None => leave_out("names no run. It is left out."),
             };
         };
-        // A row without a scenario describes its run. This one has a scenario that cannot be told from others.
+        // A row without a scenario describes its run. This one has a scenario that cannot be identified.
         if let Some(problem) = row.nested_name(Field::Scenario, "The row is left out.") {
             return leave_out(&format!("says scenario {problem}"));
         }
@@ -188,7 +188,7 @@ fn describe(
     for (index, column) in COLUMNS.iter().enumerate().filter(|(_, column)| column.subject == RowSubject::Run)
     {
         let cell = row.cell(column.field);
-        let is_said = if column.kind == Kind::Text { cell.text().is_some() } else { !cell.is_unknown() };
+        let has_value = if column.kind == Kind::Text { cell.text().is_some() } else { !cell.is_unknown() };
         // What belongs to another column is taken once that is known.
         let is_pending = match column.field {
             Field::Run => true,
@@ -196,7 +196,7 @@ fn describe(
             Field::RunnerVersion => run.runner.is_none(),
             _ => false,
         };
-        if !is_said || is_pending {
+        if !has_value || is_pending {
             continue;
         }
         // A reason is words, whatever they stand in.

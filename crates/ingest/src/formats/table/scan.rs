@@ -23,7 +23,7 @@ const PART_ROWS: u64 = 20_000;
 const PART_BYTES: u64 = 32 << 20;
 /// Rows of a share of the episodes, on average: several shares are in memory at once.
 const SHARE_ROWS: u64 = 20_000;
-/// Most episodes that are told apart while parts are looked for. With more of them parts are shares.
+/// Most episodes that are distinguished while parts are looked for. With more of them parts are shares.
 const EPISODES_CAP: usize = 7_000_000;
 
 /// How parts name what they read.

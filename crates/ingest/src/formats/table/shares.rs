@@ -130,7 +130,7 @@ impl Shares {
             while let Some(next) = rows.advance() {
                 match next {
                     Ok(()) => {}
-                    // The survey has said it.
+                    // The survey has reported it.
                     Err(RowError::Row(..)) => continue,
                     Err(RowError::Rest(_)) => break,
                 }

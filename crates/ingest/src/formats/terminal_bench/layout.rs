@@ -11,7 +11,7 @@ use crate::readers::json::Node;
 use super::files_of_run::{FILE_CAP, RESULTS};
 use super::run::RunFiles;
 
-/// A trial, as far as names and the run's own results tell it.
+/// A trial, as far as names and the run's own results show it.
 #[derive(Debug)]
 pub(super) struct Trial {
     /// The task.

@@ -159,7 +159,7 @@ fn identity_of_result(result: Option<&Node>) -> Option<String> {
 }
 
 /// The name of the trial in its own result, with when it began: no two trials of a run have both, whatever their folders are
-/// called now. By this copies within a run are known where no id tells them.
+/// called now. By this copies within a run are recognized where they have no id.
 pub(super) fn name_in_result(result: Option<&Node>) -> Option<String> {
     let text = |key: &str| result?.get(key).and_then(Node::word);
     let began = identity::utc_text(text("trial_started_at").unwrap_or_default());

@@ -10,21 +10,21 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use super::super::json::{Node, TEXT_CAP, cut, within_64_bits};
 use super::parts::{content, part_text};
 
-/// Whether there is a message, a print by which it is known again, and the instruction in one that a harness has framed
+/// Whether there is a message, a fingerprint by which it is known again, and the instruction in one that a harness has framed
 /// with words of its own. No other message is kept: of one in parts no more than its start and one part at a time.
 #[derive(Debug)]
 pub(super) struct Message {
-    /// Whether it says nothing.
+    /// Whether it has no text.
     pub(super) is_empty: bool,
     /// The same for messages of the same words; `None` = there is none.
-    pub(super) print: Option<u64>,
+    pub(super) fingerprint: Option<u64>,
     /// The instruction in a frame.
     pub(super) instruction: Option<String>,
 }
 
 impl Default for Message {
     fn default() -> Self {
-        Self { is_empty: true, print: None, instruction: None }
+        Self { is_empty: true, fingerprint: None, instruction: None }
     }
 }
 
@@ -33,7 +33,7 @@ impl Message {
         let instruction = without_frame(text).filter(|instruction| instruction.len() <= TEXT_CAP);
         Self {
             is_empty: cut(text, TEXT_CAP).0.trim().is_empty(),
-            print: Some(print(text)),
+            fingerprint: Some(fingerprint(text)),
             instruction: instruction.map(str::to_owned),
         }
     }
@@ -45,7 +45,7 @@ impl Message {
 
 /// The same for texts of the same words: whoever joins the results of tools separates them as they like. Of a long text its
 /// start counts, as of one that is kept.
-pub(super) fn print(text: &str) -> u64 {
+pub(super) fn fingerprint(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     for word in cut(text, TEXT_CAP).0.split_whitespace() {
         word.hash(&mut hasher);
@@ -53,8 +53,8 @@ pub(super) fn print(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// The print of what results of tools say, one after the other.
-pub(super) fn print_of_results(results: &[Node]) -> u64 {
+/// The fingerprint of the texts of results of tools, one after the other.
+pub(super) fn fingerprint_of_results(results: &[Node]) -> u64 {
     let mut all = String::new();
     for result in results {
         let (text, lost) = result.get("content").map(content).unwrap_or_default();
@@ -66,7 +66,7 @@ pub(super) fn print_of_results(results: &[Node]) -> u64 {
             break;
         }
     }
-    print(&all)
+    fingerprint(&all)
 }
 
 impl<'de> Deserialize<'de> for Message {
@@ -132,7 +132,7 @@ mod tests {
 
     /// A message is read as it streams by, the content of a result once it is there.
     #[test]
-    fn a_message_has_the_print_of_a_result_of_the_same_content() {
+    fn a_message_has_the_fingerprint_of_a_result_of_the_same_content() {
         let long = format!("\n {}ä", "x ".repeat(TEXT_CAP));
         for message in [
             serde_json::json!("out1\nout2"),
@@ -150,26 +150,26 @@ mod tests {
             let (text, _) = content(result.get("content").unwrap());
             // Out of a text, as a file is read.
             let read: Message = serde_json::from_str(&message.to_string()).unwrap();
-            assert_eq!(read.print, Some(print_of_results(&[result])), "{message}");
+            assert_eq!(read.fingerprint, Some(fingerprint_of_results(&[result])), "{message}");
             assert_eq!(
-                (read.print, read.is_empty),
-                (Some(print(&text)), text.trim().is_empty()),
+                (read.fingerprint, read.is_empty),
+                (Some(fingerprint(&text)), text.trim().is_empty()),
                 "{message}"
             );
         }
         let no_message: Message = serde_json::from_str("[]").unwrap();
-        assert_eq!((no_message.print, no_message.is_empty), (None, true));
+        assert_eq!((no_message.fingerprint, no_message.is_empty), (None, true));
     }
 
     #[test]
-    fn results_that_are_joined_have_the_print_of_all_of_them() {
+    fn results_that_are_joined_have_the_fingerprint_of_all_of_them() {
         let results: Vec<Node> =
             serde_json::from_str(r#"[{"content": "out1\n"}, {"content": "out2"}, {}]"#).unwrap();
         for joined in ["out1\nout2", "out1\n\nout2\n", "out1 out2"] {
-            assert_eq!(print(joined), print_of_results(&results), "{joined}");
+            assert_eq!(fingerprint(joined), fingerprint_of_results(&results), "{joined}");
         }
         for other in ["out1", "out2\nout1", "out1\nout2\nDone."] {
-            assert_ne!(print(other), print_of_results(&results), "{other}");
+            assert_ne!(fingerprint(other), fingerprint_of_results(&results), "{other}");
         }
     }
 }

@@ -116,9 +116,9 @@ fn a_message_in_parts_repeats_a_result_as_a_text_does() {
         assert_eq!((steps, texts), (2, vec!["I look.".to_owned(), "Done.".to_owned()]), "{message}");
         assert_eq!(results, [Some("out1".to_owned())], "{message}");
     }
-    // What says more than its result is the agent's.
-    let says_more = json!([{ "type": "text", "text": "out1" }, { "type": "text", "text": "I see." }]);
-    let file = with_results(&["a"], &says_more, &json!([{ "content": "out1" }]));
+    // What has more text than its result is the agent's.
+    let longer_message = json!([{ "type": "text", "text": "out1" }, { "type": "text", "text": "I see." }]);
+    let file = with_results(&["a"], &longer_message, &json!([{ "content": "out1" }]));
     assert_eq!(counted_and_shown(&file).0, 3);
 }
 

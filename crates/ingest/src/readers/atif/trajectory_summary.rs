@@ -12,7 +12,7 @@ use super::super::clock;
 use super::super::grader::{Calls, StepMentions};
 use super::super::json::Node;
 use super::super::value::{self, UnusableValues};
-use super::message::{Message, print_of_results};
+use super::message::{Message, fingerprint_of_results};
 use super::parts::tokens;
 
 /// What an import needs of a trajectory, without holding its texts.
@@ -55,7 +55,7 @@ impl<'de> Deserialize<'de> for Steps {
                     let time = step.timestamp.0.take().map(|time| ("timestamp", *time));
                     let calls = step.llm_call_count.odd.take().map(|calls| ("llm_call_count", *calls));
                     let odd = std::mem::take(&mut step.metrics.odd).into_iter().chain(time).chain(calls);
-                    // What is repeated was said where it stands first.
+                    // What is repeated was reported where it stands first.
                     if step.is_copied_context != Some(true) {
                         let number = steps.list.len() + 1;
                         odd.for_each(|(key, value)| {
@@ -107,20 +107,22 @@ impl StepSummary {
         is_tool_result(&Entry {
             calls: self.calls(),
             model_calls: self.llm_call_count.value,
-            spoke: self.metrics.spoke || self.reasoning_content.as_ref().is_some_and(|r| !r.is_empty),
+            has_model_output: self.metrics.has_output_tokens
+                || self.reasoning_content.as_ref().is_some_and(|r| !r.is_empty),
             results: self.observation.count,
             all_named: self.observation.all_named,
-            says_more: !self.message.is_empty && self.message.print != Some(self.observation.print),
+            has_own_text: !self.message.is_empty
+                && self.message.fingerprint != Some(self.observation.fingerprint),
         })
     }
 }
 
-/// What of a step's metrics matters; the rest of them is let go at once.
+/// What of a step's metrics matters; the rest of them is freed at once.
 #[derive(Debug, Default)]
 struct Metrics {
     tokens: Tokens,
     /// Whether they are those of an answer.
-    spoke: bool,
+    has_output_tokens: bool,
     /// Those that cannot be, by name.
     odd: Vec<(&'static str, Value)>,
 }
@@ -141,7 +143,7 @@ impl<'de> Deserialize<'de> for Metrics {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let node = Node::deserialize(deserializer)?;
         let (tokens, odd) = tokens(&node);
-        Ok(Self { tokens, spoke: has_spoken(&node), odd })
+        Ok(Self { tokens, has_output_tokens: has_output_tokens(&node), odd })
     }
 }
 
@@ -169,13 +171,13 @@ pub(super) struct Entry {
     /// Calls of the model, where the entry counts them.
     pub(super) model_calls: Option<u64>,
     /// Whether it has what only a model gives: reasoning, tokens of an answer.
-    pub(super) spoke: bool,
+    pub(super) has_model_output: bool,
     /// Results of tools.
     pub(super) results: usize,
     /// Whether each result names the call that it belongs to.
     pub(super) all_named: bool,
     /// Whether its message is more than the results that it has.
-    pub(super) says_more: bool,
+    pub(super) has_own_text: bool,
 }
 
 /// Whether an entry that is listed as the agent's only holds what a tool gave. Without calls of its own, results that
@@ -185,30 +187,33 @@ pub(super) const fn is_tool_result(entry: &Entry) -> bool {
         Some(0) => entry.calls == 0,
         Some(_) => false,
         None => {
-            entry.calls == 0 && entry.results > 0 && !entry.spoke && (entry.all_named || !entry.says_more)
+            entry.calls == 0
+                && entry.results > 0
+                && !entry.has_model_output
+                && (entry.all_named || !entry.has_own_text)
         }
     }
 }
 
 /// Whether metrics are those of an answer.
-pub(super) fn has_spoken(metrics: &Node) -> bool {
+pub(super) fn has_output_tokens(metrics: &Node) -> bool {
     metrics.get("completion_tokens").and_then(Node::count).is_some_and(|n| n > 0)
 }
 
-/// What of the results of tools matters; their texts are let go at once.
+/// What of the results of tools matters; their texts are freed at once.
 #[derive(Debug, Default)]
 struct Results {
     count: usize,
     all_named: bool,
-    /// The print of what they say together.
-    print: u64,
+    /// The fingerprint of their texts together.
+    fingerprint: u64,
 }
 
 impl Results {
     fn from_node(observation: &Node) -> Self {
         let results = observation.get("results").map_or(&[][..], Node::list);
         let all_named = results.iter().all(|r| source_call_id(r).is_some());
-        Self { count: results.len(), all_named, print: print_of_results(results) }
+        Self { count: results.len(), all_named, fingerprint: fingerprint_of_results(results) }
     }
 }
 
@@ -244,11 +249,11 @@ impl TrajectorySummary {
             as u32
     }
 
-    /// Prints of the messages, whoever wrote them, without those that a continuation repeats.
+    /// Fingerprints of the messages, whoever wrote them, without those that a continuation repeats.
     pub fn messages(&self) -> impl Iterator<Item = u64> {
         self.steps.list.iter().filter(|step| step.is_copied_context != Some(true)).map(|step| {
             let mut hasher = DefaultHasher::new();
-            (step.source.as_deref(), step.message.print).hash(&mut hasher);
+            (step.source.as_deref(), step.message.fingerprint).hash(&mut hasher);
             hasher.finish()
         })
     }
@@ -270,7 +275,7 @@ impl TrajectorySummary {
         for step in self.agent_entries() {
             let calls = step.tool_calls.as_ref().unwrap_or(&no_calls);
             let mut hasher = DefaultHasher::new();
-            (step.message.print, calls.print).hash(&mut hasher);
+            (step.message.fingerprint, calls.fingerprint).hash(&mut hasher);
             mentions.push(hasher.finish(), &calls.places);
         }
     }

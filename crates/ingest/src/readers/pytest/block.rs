@@ -1,4 +1,4 @@
-//! One entry of the FAILURES or ERRORS section: what failed, where, and what the assertion said.
+//! One entry of the FAILURES or ERRORS section: what failed, where, and the message of the assertion.
 
 /// Longest message that is kept, in bytes.
 const MESSAGE_CAP: usize = 8 * 1024;
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sides_are_told_apart_outside_quotes_and_brackets() {
+    fn sides_are_separated_outside_quotes_and_brackets() {
         let sides = |m: &str| comparison(m);
         assert_eq!(sides("assert 201 == 409"), Some(("409".into(), "201".into())));
         assert_eq!(sides("AssertionError: assert 'a == b' == 'c'"), Some(("'c'".into(), "'a == b'".into())));

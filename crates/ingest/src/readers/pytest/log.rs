@@ -74,7 +74,7 @@ impl PytestLog {
         (self.is_pytest && !self.truncated).then(|| self.counts.passed_of_total())
     }
 
-    /// Whether every test passed and pytest came to its own end. `None` where the log does not tell.
+    /// Whether every test passed and pytest came to its own end. `None` where the log does not show it.
     pub fn all_passed(&self) -> Option<bool> {
         let (passed, total) = self.counts.passed_of_total();
         if !self.is_pytest {

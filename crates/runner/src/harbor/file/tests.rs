@@ -202,7 +202,7 @@ fn what_a_task_says_for_all_its_steps_is_bounded_over_all_of_them() {
 
 #[test]
 // docs/security.md: Tasks of Harbor
-fn of_many_keys_that_nothing_obeys_a_few_are_named() {
+fn a_few_of_many_keys_that_nothing_obeys_are_named() {
     let keys = (0..5_000).map(|n| format!("k{n:04} = 1\n")).collect::<Vec<_>>().concat();
     let read = parsed(&format!("{keys}{} = 1\n{TWO}", "long".repeat(1_000)));
     assert_eq!((read.unknown.len(), read.unknown_more), (50, 4_951));

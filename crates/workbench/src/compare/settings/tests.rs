@@ -354,7 +354,7 @@ fn what_is_unknown_cannot_be_ruled_out_and_harbor_leaves_out_what_was_not_set() 
     let settings = compare(&pools, 0);
     let difference = only_difference(&settings);
     assert_eq!(difference.comparability, Comparability::CannotBeRuledOut);
-    assert_eq!(difference.note, "may differ (unknown for 2 members)");
+    assert_eq!(difference.note, "unknown for 2 members; if it differs: agents had different time");
     assert_eq!(difference.values, [Some("60 s".to_owned()), None, None]);
 
     let (_store, pools) = runs("harbor", &[timed(), none()], |_, _| {});

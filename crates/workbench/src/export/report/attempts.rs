@@ -235,7 +235,7 @@ pub(super) fn endpoint_table(played: &[MemberAttempts]) -> Option<Table> {
 }
 
 /// What the counts of [`endpoint_table`] mean.
-const NOT_AGAINST_THE_AGENT: &str = "As the runner counted them. An attempt that is retried leaves no other trace; one that is lost is recorded as ended by the endpoint, and a resume may have played it since. Neither counts against the agent.";
+const NOT_AGAINST_THE_AGENT: &str = "As the runner counted them. An attempt that is retried leaves no other trace. One that is lost is recorded as ended by the endpoint, and a resume may have played it since. Neither counts against the agent.";
 
 /// Attempts that did not pass, by why they ended.
 pub(super) fn errors(played: &[MemberAttempts]) -> Table {

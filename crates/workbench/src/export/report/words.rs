@@ -32,10 +32,18 @@ fn mean(stamina: &Stamina, scenarios: u32) -> String {
     format!("{mean:.2} turns{interval}")
 }
 
-/// What a member is called where it stands alone: in full, or as the tables have it where another one has the same full name.
-fn member_name<'a>(data: &'a Comparison, member: &'a ComparedMember) -> &'a str {
-    let same_name_count = data.members.iter().filter(|other| other.full_name == member.full_name).count();
-    if same_name_count > 1 { &member.name } else { &member.full_name }
+/// What all members have in common and their names leave out: one harness, or one model. A member alone is named in the title.
+fn in_common(data: &Comparison) -> String {
+    let [first, _, ..] = data.members.as_slice() else { return String::new() };
+    let of_all = |value_of: fn(&ComparedMember) -> Option<&str>| {
+        let value = value_of(first)?;
+        let is_unsaid =
+            |member: &ComparedMember| value_of(member) == Some(value) && !member.name.contains(value);
+        data.members.iter().all(is_unsaid).then_some(value)
+    };
+    let model = of_all(|member| member.model.as_deref()).map(|model| format!(" Model: {model}."));
+    let harness = of_all(|member| member.harness.as_deref()).map(|harness| format!(" Harness: {harness}."));
+    model.into_iter().chain(harness).collect()
 }
 
 /// A member that plays one turn, and its pass rate.
@@ -63,7 +71,7 @@ pub(super) fn opening(data: &Comparison) -> Vec<Block> {
     let benchmarks: Vec<&str> = benchmarks.into_iter().collect();
     let text = if data.of_one_turn {
         format!(
-            "Runs of one turn: the pass rate is the share of scored trials that passed; a trial that was stopped from outside is not scored. Benchmark: {}. Made by {SOFTWARE}.",
+            "Runs of one turn: the pass rate is the share of scored trials that passed. A trial that was stopped from outside is not scored. Benchmark: {}. Made by {SOFTWARE}.",
             benchmarks.join(", ")
         )
     } else if let Some(tau) = data.tau {
@@ -74,6 +82,7 @@ pub(super) fn opening(data: &Comparison) -> Vec<Block> {
             benchmarks.join(", ")
         )
     };
+    let text = format!("{text}{}", in_common(data));
     let items = data
         .members
         .iter()
@@ -94,7 +103,7 @@ pub(super) fn opening(data: &Comparison) -> Vec<Block> {
                 [] => String::new(),
                 doubts => format!(" But: {}.", doubts.join("; ")),
             };
-            let called = format!("{}{marks}", member_name(data, member));
+            let called = format!("{}{marks}", member.name);
             if let Some(sentence) = rate(member, &called).filter(|_| data.of_one_turn) {
                 return format!("{sentence}{doubts}");
             }
@@ -116,7 +125,7 @@ fn first_sentence(tau: u32) -> String {
     let horizon =
         if tau == 1 { "the first turn counts".to_owned() } else { format!("the first {tau} turns count") };
     format!(
-        "How long coding agents last: mean stamina is the mean number of turns per episode that are passed one after the other before the first turn that is not; of each episode {horizon}."
+        "How long coding agents last: mean stamina is the mean number of turns per episode before the first that is not passed. Of each episode {horizon}."
     )
 }
 
@@ -170,7 +179,8 @@ pub(super) const ENDPOINT_NOT_COUNTED: &str = "How many attempts were retried fo
 /// What failed attempts there are, and how long repair takes. `not_passed` says how many did not pass.
 pub(super) fn failures(data: &Failures, not_passed: String, of_one_turn: bool) -> String {
     let repair = &data.repair;
-    let mut text = not_passed;
+    let scope = if of_one_turn { "every attempt" } else { "every attempt at every turn" };
+    let mut text = format!("Of {scope}: {not_passed}");
     // Over every attempt, also where no end counts as a failure.
     if repair.failed_first > 0 && (!of_one_turn || repair.tried_again > 0) {
         text.push_str(&format!(
@@ -196,6 +206,9 @@ pub(super) fn failures(data: &Failures, not_passed: String, of_one_turn: bool) -
             counted(data.tests.into(), "failing test"),
             data.not_described
         ));
+        if !of_one_turn {
+            text.push_str(" Classes are of the attempts that ended an episode's stamina alone.");
+        }
     }
     text
 }
@@ -217,9 +230,9 @@ pub(super) fn cautions(data: &Comparison, retries: &Retries) -> Vec<String> {
 pub(super) fn method(data: &Comparison, policy: &PolicyTable) -> Vec<Block> {
     let mut items = if data.of_one_turn {
         vec![
-            "Pass rates: trials that passed / scored trials, with Wilson's 95 % interval; where tasks have several trials over the number of independent trials that these are worth, by the cluster-robust variance over tasks and Student's t.".to_owned(),
-            "pass@k and pass^k: the unbiased estimators 1 − C(n − c, k) / C(n, k) and C(c, k) / C(n, k), means over tasks, with 95 % intervals from the variance between tasks.".to_owned(),
-            "Differences between two runs: of pass rates, unpaired, with Newcombe's interval; log-rank tests, over one turn tests of two proportions, are corrected by Holm over the pairs of the table; paired tests compare tasks that both played.".to_owned(),
+            "Pass rates: trials that passed / scored trials, with Wilson's 95 % interval. Where tasks have several trials, it is over the number of independent trials that these are worth. That number is by the cluster-robust variance over tasks and Student's t.".to_owned(),
+            "pass@k and pass^k: the unbiased estimators 1 − C(n − c, k) / C(n, k) and C(c, k) / C(n, k). They are means over tasks, with 95 % intervals from the variance between tasks.".to_owned(),
+            "Differences between two runs: of pass rates, unpaired, with Newcombe's interval. Log-rank tests, over one turn tests of two proportions, are corrected by Holm over the pairs of the table. Paired tests compare tasks that both played.".to_owned(),
         ]
     } else {
         let mut items = vec![
@@ -233,13 +246,13 @@ pub(super) fn method(data: &Comparison, policy: &PolicyTable) -> Vec<Block> {
             ));
         }
         items.push(
-            "Differences between two runs: of restricted means, unpaired; log-rank tests are corrected by Holm over the pairs of the table; paired tests compare scenarios that both played.".to_owned(),
+            "Differences between two runs: of restricted means, unpaired. Log-rank tests are corrected by Holm over the pairs of the table. Paired tests compare scenarios that both played.".to_owned(),
         );
         items
     };
     items.extend([
         format!(
-            "Failed attempts are classified by rules, each by its primary class; shares have Wilson's 95 % interval, clustered by {} where several failures are of one.",
+            "Failed attempts are classified by rules, each by its primary class. Shares have Wilson's 95 % interval, clustered by {} where several failures are of one.",
             if data.of_one_turn { "task" } else { "scenario" }
         ),
         format!("Resampling uses the seed {}.", data.seed),
@@ -277,7 +290,7 @@ mod tests {
     fn the_first_sentence_says_of_what_the_mean_is() {
         let sentence = first_sentence(12);
         assert!(sentence.contains("mean stamina is the mean number of turns per episode"), "{sentence}");
-        assert!(sentence.ends_with("of each episode the first 12 turns count."), "{sentence}");
+        assert!(sentence.ends_with("Of each episode the first 12 turns count."), "{sentence}");
     }
 
     #[test]

@@ -211,17 +211,17 @@ pub(super) fn repairs(data: &Failures) -> Table {
     let ends = match (repair.stretches_repaired, repair.repaired_in_same_turn) {
         // Where there is one turn, each pass is in the same turn, after 0 turns.
         (Some(repaired), _) if data.of_one_turn && unknown > 0 => format!(
-            "{repaired} of {} ended with a pass; how the other {unknown} ended is unknown: {HIDDEN_PASSES}",
+            "{repaired} of {} ended with a pass. How the other {unknown} ended is unknown: {HIDDEN_PASSES}",
             repair.stretches - unknown
         ),
         (Some(repaired), _) if data.of_one_turn => format!("{repaired} ended with a pass"),
         (Some(repaired), Some(in_same_turn)) if unknown > 0 => format!(
-            "{repaired} of {known} ended with a pass, {in_same_turn} of these in the same turn; the median number of turns until then, over these {known}, is {median}; how the other {unknown} ended is unknown: {HIDDEN_PASSES}",
+            "{repaired} of {known} ended with a pass, {in_same_turn} of these in the same turn. The median number of turns until then, over these {known}, is {median}. How the other {unknown} ended is unknown: {HIDDEN_PASSES}",
             known = repair.stretches - unknown,
             median = repair.median_turns
         ),
         (Some(repaired), Some(in_same_turn)) => format!(
-            "{repaired} ended with a pass, {in_same_turn} of these in the same turn; the median number of turns until then, over all stretches, is {}",
+            "{repaired} ended with a pass, {in_same_turn} of these in the same turn. The median number of turns until then, over all stretches, is {}",
             repair.median_turns
         ),
         _ => format!("how many ended with a pass is unknown: {HIDDEN_PASSES}"),
@@ -298,7 +298,7 @@ pub(super) fn repair_times(data: &Failures) -> Table {
         }
     }
     table.notes.push(format!(
-        "{heading} count by their first attempt, stretches in which a test failed by where they began; medians are Kaplan–Meier's, what was never repaired is censored."
+        "{heading} count by their first attempt, stretches in which a test failed by where they began. Medians are Kaplan–Meier's; what was never repaired is censored."
     ));
     with_notes(table, data)
 }

@@ -133,7 +133,7 @@ pub(super) fn table(workbench: &Workbench, request: &ListRuns) -> Result<Table, 
     table.notes.extend(unscored.map(str::to_owned));
     if of_one_turn > 0 {
         table.notes.push(
-            "Runs of one turn have a pass rate over their scored trials, with Wilson's 95 % interval, clustered by task where tasks have several trials."
+            "Runs of one turn have a pass rate over their scored trials, with Wilson's 95 % interval. It is clustered by task where tasks have several trials."
                 .to_owned(),
         );
     }

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn of_an_episode_whose_record_cannot_be_read_nothing_is_0() {
+    fn an_episode_whose_record_cannot_be_read_has_no_0() {
         let episode = |phase: &str| -> LiveEpisode {
             serde_json::from_value(json!({
                 "name": "scenario_1", "title": null, "phase": phase, "turns": 4, "turn": 0, "attempt": 0, "cells": [],

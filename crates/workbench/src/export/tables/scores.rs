@@ -46,7 +46,7 @@ pub(super) fn scores(data: &Comparison) -> Table {
             table.push_absent(row, "n/a");
         }
     }
-    table.notes.push("Scores are 0 to 100. Dataset: turns passed of those declared, mean over tasks. Case: test cases passed, mean over turns, then tasks. Perfect tasks: the number of tasks of which an episode passed every turn. MT@k: the best reward of each round over the first k attempts, mean over rounds, then tasks. Comp: tasks of which an attempt passed the last round. Round by round, where each try began from one snapshot, MT@k is the share of rounds before the first that its first k tries did not pass. Members of several runs have the means over their runs.".to_owned());
+    table.notes.push("Scores are 0 to 100. Dataset: turns passed of those declared, mean over tasks. Case: test cases passed, mean over turns, then tasks. Perfect tasks: the number of tasks of which an episode passed every turn. MT@k: the best reward of each round over the first k attempts, mean over rounds, then tasks. Comp: tasks of which an attempt passed the last round. Round by round, each try began from one snapshot. MT@k is then the share of rounds before the first that its first k tries did not pass. Members of several runs have the means over their runs.".to_owned());
     for (member, scores) in of_turns() {
         if scores.rounds.round_by_round {
             table.notes.push(format!("{}: MT@k and Comp are of round by round.", member.marked()));

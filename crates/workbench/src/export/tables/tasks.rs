@@ -137,7 +137,7 @@ pub(super) fn grid(workbench: &Workbench, request: &TasksRequest) -> Result<Tabl
     table.notes.push(counts(&grid));
     let noun = grid.noun();
     table.notes.extend(words(&request.text, noun));
-    table.notes.push(format!("A run solves a {noun} if one of its trials passed; it alone does if trials of every other run are scored and none passed."));
+    table.notes.push(format!("A run solves a {noun} if one of its trials passed. It alone does if trials of every other run are scored and none passed."));
     Ok(table)
 }
 
@@ -224,7 +224,7 @@ pub(super) fn pass_at_k(workbench: &Workbench, request: &TasksRequest) -> Result
             table.push(row);
         }
     }
-    table.notes.push("Of k trials of a task, pass@k is the probability that at least one passes, pass^k that all do: unbiased estimators, means over tasks, up to the fewest scored trials of a task, with 95 % intervals by tasks.".to_owned());
+    table.notes.push("Of k trials of a task, pass@k is the probability that at least one passes, pass^k that all do. Both are unbiased estimators and means over tasks, up to the fewest scored trials of a task. Their 95 % intervals are by tasks.".to_owned());
     Ok(table)
 }
 

@@ -57,7 +57,7 @@ impl Cells {
     }
 
     /// What is the same in every row of a run.
-    fn of_run(record: &RunRecord, set: Option<u32>) -> Self {
+    fn from_run(record: &RunRecord, set: Option<u32>) -> Self {
         let (mut cells, entry) = (Self::new(), &record.entry);
         let run: &Run = &record.run;
         let text = |text: Option<&str>| maybe(text);
@@ -136,6 +136,7 @@ impl Cells {
         self.set(Field::Passed, maybe(passed));
         self.set(Field::TestsPassed, maybe(attempt.passed));
         self.set(Field::TestsTotal, maybe(attempt.total));
+        self.set(Field::TestsFailed, maybe(failed_tests(attempt)));
         self.set(Field::EndReason, maybe(attempt.end_reason.map(EndReason::as_str)));
         self.set(Field::Verdict, known(attempt.verdict.as_str()));
         let counting = Some(attempt.counting).filter(|counting| *counting != Counting::Share);
@@ -153,6 +154,13 @@ impl Cells {
         self.set(Field::ExceptionType, maybe(exception.map(|(kind, _)| kind.as_str())));
         self.set(Field::Exception, maybe(exception.map(|(_, message)| message.as_str())));
     }
+}
+
+/// How many tests failed, where the source states another number than those that did not pass.
+fn failed_tests(attempt: &Attempt) -> Option<u32> {
+    attempt.stated_failing()?;
+    let not_passed = attempt.total?.saturating_sub(attempt.passed?);
+    attempt.counted_failing().filter(|failed| *failed != not_passed)
 }
 
 /// The repeat of an episode, or another number where an episode of its scenario has it already: a table may tell them apart by
@@ -184,7 +192,7 @@ pub(super) fn table(workbench: &Workbench, shown: &[Member]) -> Result<Table, Ap
     let mut seen = BTreeSet::new();
     let mut with_counted = Vec::new();
     for run in runs().filter(|run| seen.insert(run.record.entry.slug.as_str())) {
-        let of_run = Cells::of_run(&run.record, several.then(|| sets.set(&run.record)));
+        let of_run = Cells::from_run(&run.record, several.then(|| sets.set(&run.record)));
         // Those that are withdrawn go out with their mark, too.
         let mut withdrawn = workbench.store.all_episodes(run.record.entry.id)?;
         withdrawn.retain(|episode| episode.invalid.is_some());
@@ -225,14 +233,14 @@ pub(super) fn table(workbench: &Workbench, shown: &[Member]) -> Result<Table, Ap
         }
     }
     table.notes.push(
-        "A row is an attempt. Stamina Lab reads the table as it stands, with the same numbers; individual tests, requests, settings and figures that sources report of themselves are not in it."
+        "A row is an attempt. Stamina Lab reads the table as it stands, with the same numbers. Individual tests, requests, settings and figures that sources report of themselves are not in it."
             .to_owned(),
     );
     if !with_counted.is_empty() {
         table.notes.push(doubts::sentence_about(
             &with_counted,
             seen.len(),
-            "a row with a counted task, and without a scenario, is a task that its source counts and does not describe: it is in scores and no episode.",
+            "a row with a counted task, and without a scenario, is a task that its source counts and does not describe. It is in scores and no episode.",
         ));
     }
     Ok(table)

@@ -158,8 +158,8 @@ fn counted(passed: Option<u32>, total: Option<u32>, named: usize, not_described:
         return format!("How many tests passed is unknown; {failing}.");
     };
     let tests_passed = total.map_or_else(
-        || format!("{passed} tests passed, and how many ran is unknown"),
-        |total| format!("{passed} of {total} tests passed"),
+        || format!("{} passed, and how many ran is unknown", model::counted(passed.into(), "test")),
+        |total| format!("{passed} of {} passed", model::counted(total.into(), "test")),
     );
     let silent = u64::from(passed).saturating_sub(named as u64);
     format!("{tests_passed}; {failing}, and {silent} that passed are not named by the source.")
@@ -172,9 +172,9 @@ fn standing(attempt: &AttemptDetail) -> impl Fn(&str) -> Option<&'static str> {
     // Where the suite itself did not come to a verdict, silence says nothing.
     let is_complete = attempt.failing_not_described == 0
         && match (attempt.verdict, attempt.passed, attempt.total) {
-            (Verdict::Passed, Some(_), Some(_)) => true,
-            // Tests that neither passed nor failed may be among those that are not named.
-            (Verdict::Failed, Some(passed), Some(total)) => {
+            // Tests that neither passed nor failed may be among those that are not named. A reward may pass an attempt
+            // with tests that failed.
+            (Verdict::Passed | Verdict::Failed, Some(passed), Some(total)) => {
                 u64::from(passed) + attempt.failing.len() as u64 >= u64::from(total)
             }
             _ => false,
@@ -295,6 +295,9 @@ mod tests {
         assert_eq!(standing_of_other(Verdict::Failed, Some(41), Some(44), &["a", "b"]), None);
         assert_eq!(standing_of_other(Verdict::Failed, Some(41), Some(43), &["a", "b"]), passed);
         assert_eq!(standing_of_other(Verdict::Passed, Some(44), Some(44), &[]), passed);
+        // A reward passed an attempt of which four tests did not: each of them was said to have passed.
+        assert_eq!(standing_of_other(Verdict::Passed, Some(40), Some(44), &[]), None);
+        assert_eq!(standing_of_other(Verdict::Passed, Some(42), Some(44), &["a", "b"]), passed);
         assert_eq!(standing_of_other(Verdict::Failed, None, Some(43), &["a", "b"]), None);
         assert_eq!(standing_of_other(Verdict::Error, Some(0), Some(0), &[]), None);
     }
@@ -308,6 +311,7 @@ mod tests {
             "3 of 5 tests passed; 2 that failed are only counted, and 3 that passed are not named by the source."
         );
         assert!(note(Some(3), None).starts_with("3 tests passed, and how many ran is unknown; "));
+        assert!(note(Some(0), Some(1)).starts_with("0 of 1 test passed; "));
     }
 
     #[test]

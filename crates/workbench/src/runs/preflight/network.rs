@@ -12,7 +12,7 @@ const PORTS: usize = 8;
 const TASK_IMAGES: &str = "The images of tasks are built by the engine with the network that it has, from recipes that came with the tasks.";
 
 /// What is said of them where a harness plays.
-const TASK_HARNESS: &str = "The harness is copied into each of them, and tried there before the first step of its task: one in which it does not start, as on musl, is not played.";
+const TASK_HARNESS: &str = "The harness is copied into each of them, and tried there before the first step of its task. A task whose image it does not start in, as on musl, is not played.";
 
 /// What containers reach beside the gateway.
 pub(super) fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check> {

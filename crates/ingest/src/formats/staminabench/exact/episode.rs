@@ -1,7 +1,7 @@
 //! An episode out of a trajectory in Stamina Lab's own schema.
 //!
 //! Everything is in the trajectory but the messages of failing tests; those, and the check of the numbers, come from
-//! the test logs. Of a log of a passing attempt only the last line is looked at.
+//! the test logs. Of a log of a passing attempt only the last line is read.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -106,9 +106,11 @@ fn note_resumes(folder: &str, episode: &Episode, warnings: &mut PartWarnings<'_>
         join(folder, "trajectory.json"),
         "episode.resumed",
         format!(
-            "A resume continued this trial {continued} times from the last snapshot of its container, without the processes that \
-             earlier steps had left in the background, and began it {restart_count} times anew with its first step. `resumes` says when \
-             and why."
+            "A resume continued this trial {} from the last snapshot of its container, and began it \
+             {} anew with its first step. It continued without the processes that earlier steps had left in the \
+             background. `resumes` says when and why.",
+            model::counted(continued as u64, "time"),
+            model::counted(restart_count as u64, "time")
         ),
     ));
 }
@@ -240,7 +242,7 @@ impl Reader<'_, '_> {
                 self.mentions = Some(transcript.steps);
                 Some(places)
             }
-            // It is shown as missing where it is looked at.
+            // It is shown as missing where it is opened.
             Err(ReadError::Missing) => None,
             Err(error) => {
                 self.warnings.warn(Warning::skipped(
@@ -285,7 +287,7 @@ impl Reader<'_, '_> {
                 join(self.folder, "trajectory.json"),
                 "session.restarted",
                 format!(
-                    "The agent's session could not be continued: turn {turn}, attempt {} began a new one, which was told the \
+                    "The agent's session could not be continued. Turn {turn}, attempt {} began a new one, which was told the \
                      request again and knows nothing of what came before. Whether the episode counts as one session is for \
                      you to say.",
                     recorded.number
@@ -397,9 +399,9 @@ impl Reader<'_, '_> {
                 join(self.folder, "trajectory.json"),
                 "tests.mismatch",
                 format!(
-                    "Turn {turn} attempt {attempt}: {} outcomes for {} tests. Those without the other are left out.",
-                    outcomes.len(),
-                    suite.len()
+                    "Turn {turn} attempt {attempt}: {} for {}. Those without the other are left out.",
+                    model::counted(outcomes.len() as u64, "outcome"),
+                    model::counted(suite.len() as u64, "test")
                 ),
             ));
         }

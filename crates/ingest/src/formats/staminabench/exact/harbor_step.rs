@@ -10,7 +10,7 @@ use ::files::{ReadError, Tree};
 /// Largest output whose cases are read, in bytes; of a larger one the rest is left out.
 const OUTPUT_CAP: u64 = 32 << 20;
 
-/// Takes over the reward and the cases. The verdict and the reason stand: they were recorded as the reward said.
+/// Takes over the reward and the cases. The verdict and the reason stay: they were recorded by the reward.
 pub(super) fn add_reward_and_cases(
     tree: &Tree,
     path: &str,

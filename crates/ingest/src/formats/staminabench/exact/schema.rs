@@ -137,7 +137,7 @@ pub(super) struct AttemptFiles {
     pub(super) transcript: Option<Name>,
 }
 
-/// How many steps a list has; the steps themselves are read when somebody looks at them.
+/// How many steps a list has; the steps themselves are read when they are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct StepCount(pub(super) u32);
 

@@ -27,7 +27,7 @@ const JSON_CAP: u64 = 64 << 20;
 /// Requests up to this size are kept in the store, in bytes.
 const REQUEST_CAP: u64 = 8 << 10;
 /// Logs that belong to no turn and are listed with the episode.
-const LOOSE_CAP: usize = 2_000;
+const UNPLACED_CAP: usize = 2_000;
 
 /// A turn while it is assembled.
 #[derive(Default)]
@@ -71,16 +71,16 @@ pub(super) fn episode(
     let mut outlandish = BTreeSet::new();
     place_facts(trajectory_facts.turns, &turn_base, &attempt_base, &mut turns, &mut outlandish);
     let mut steps = Vec::new();
-    let mut loose = Vec::new();
+    let mut unplaced = Vec::new();
     for file in listing.files {
         let from_zero = turn_base.is_from_zero(file.group);
         let turn = file.placed.turn.map(|t| if from_zero { t.saturating_add(1) } else { t });
         match turn {
             None if file.placed.step.is_some() => steps.push(file),
-            None => loose.push(file),
+            None => unplaced.push(file),
             Some(turn) if !(1..=MAX_TURN).contains(&turn) => {
                 outlandish.insert(turn);
-                loose.push(file);
+                unplaced.push(file);
             }
             Some(turn) => place_file(turns.entry(turn).or_default(), file, &attempt_base),
         }
@@ -93,7 +93,7 @@ pub(super) fn episode(
         ));
     }
     imply_attempts(folder, &mut turns, warnings);
-    place_steps(steps, &mut turns, &mut loose);
+    place_steps(steps, &mut turns, &mut unplaced);
 
     let last_played = turns.iter().rev().find(|(_, t)| !t.attempts.is_empty()).map(|(n, _)| *n);
     let finished =
@@ -102,7 +102,7 @@ pub(super) fn episode(
         let is_last = last_played == Some(number);
         let place = Whereabouts { path: &path, turn: number };
         let turn = turn(tree, &place, building, is_last && !finished, warnings);
-        // Every verdict counts, so one that is missing is said, unless the turn may just be running.
+        // Every verdict counts, so one that is missing is reported, unless the turn may just be running.
         let missing = turn.attempts.last().and_then(|last| match last.verdict {
             Verdict::Error if last.end_reason == Some(EndReason::NoVerdict) => Some("an error"),
             Verdict::Unfinished
@@ -123,12 +123,12 @@ pub(super) fn episode(
     }
     let mut whole = trajectory_facts.whole;
     ValueOwner { path: &path, name: "The episode".to_owned() }.report_odd_values(&mut whole, warnings);
-    finish(&mut episode, whole, trajectory_facts.planned, trajectory_facts.title, loose);
+    finish(&mut episode, whole, trajectory_facts.planned, trajectory_facts.title, unplaced);
     warn_unclear_tokens(&path, &episode, warnings);
     episode
 }
 
-/// Says once for a scenario that nothing tells whether its input tokens include the cached ones.
+/// Reports once for a scenario that it is unknown whether its input tokens include the cached ones.
 fn warn_unclear_tokens(path: &str, episode: &Episode, warnings: &mut PartWarnings<'_>) {
     let attempts = episode.turns.iter().flat_map(|turn| &turn.attempts);
     let mut counts = attempts
@@ -151,7 +151,7 @@ fn warn_unclear_tokens(path: &str, episode: &Episode, warnings: &mut PartWarning
 fn bases(trajectory_facts: &TrajectoryFacts, listing: &Listing) -> (Base, Base) {
     let (mut turns, mut attempts) = (Base::default(), Base::default());
     let explicit = |n: &Number| match n {
-        Number::Said(n) => Some(*n),
+        Number::Stated(n) => Some(*n),
         Number::Position(_) => None,
     };
     turns.note("trajectory", trajectory_facts.turns.iter().filter_map(|(n, _)| explicit(n)));
@@ -179,8 +179,8 @@ fn place_facts(
     outlandish: &mut BTreeSet<u32>,
 ) {
     let real = |number: Number, base: &Base| match number {
-        Number::Said(n) if base.is_from_zero("trajectory") => n.saturating_add(1),
-        Number::Said(n) | Number::Position(n) => n,
+        Number::Stated(n) if base.is_from_zero("trajectory") => n.saturating_add(1),
+        Number::Stated(n) | Number::Position(n) => n,
     };
     let mut records: BTreeMap<u32, Vec<RecordFacts>> = BTreeMap::new();
     for (number, facts) in trajectory_facts {
@@ -288,12 +288,12 @@ fn imply_attempts(folder: &str, turns: &mut BTreeMap<u32, TurnBuilder>, warnings
 fn place_steps(
     mut steps: Vec<ListedFile>,
     turns: &mut BTreeMap<u32, TurnBuilder>,
-    loose: &mut Vec<ListedFile>,
+    unplaced: &mut Vec<ListedFile>,
 ) {
     steps.sort_by_key(|f| f.placed.step);
     let attempts: usize = turns.values().map(|t| t.attempts.len()).sum();
     if steps.len() != attempts {
-        loose.extend(steps);
+        unplaced.extend(steps);
         return;
     }
     let mut steps = steps.into_iter();
@@ -454,7 +454,7 @@ fn finish(
     whole: RecordFacts,
     planned: Option<u32>,
     title: Option<String>,
-    loose: Vec<ListedFile>,
+    unplaced: Vec<ListedFile>,
 ) {
     episode.planned_turns = episode.planned_turns.or(planned);
     episode.title = episode.title.take().or(title);
@@ -466,7 +466,7 @@ fn finish(
         episode.reported.push(("staminabench.score".to_owned(), score));
     }
     episode.artifacts.extend(whole.artifacts);
-    episode.artifacts.extend(loose.into_iter().take(LOOSE_CAP).map(|f| Artifact::new(f.kind, f.path)));
+    episode.artifacts.extend(unplaced.into_iter().take(UNPLACED_CAP).map(|f| Artifact::new(f.kind, f.path)));
     for (key, value) in whole.extra {
         episode.extra.entry(key).or_insert(value);
     }

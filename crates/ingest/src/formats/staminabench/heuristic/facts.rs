@@ -4,7 +4,7 @@ use model::{Artifact, EndReason, Extra, TestOutcome, TestResult, Timing};
 
 use super::usage::Usage;
 
-/// What is said of one attempt, or of a turn or an episode as a whole.
+/// What is recorded of one attempt, or of a turn or an episode as a whole.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RecordFacts {
     /// Tests passed.
@@ -41,7 +41,7 @@ pub(super) struct RecordFacts {
     pub(super) extra: Extra,
     /// Values of known names that cannot be what the name says: name and value. They are in `extra`, too.
     pub(super) odd: Vec<String>,
-    /// A value that tells the verdict and cannot be read: name and value.
+    /// A value that holds the verdict and cannot be read: name and value.
     pub(super) unreadable: Option<String>,
 }
 
@@ -81,7 +81,7 @@ impl RecordFacts {
         }
     }
 
-    /// Whether anything is said about the verdict.
+    /// Whether anything is recorded about the verdict.
     pub(super) fn has_verdict(&self) -> bool {
         self.success.is_some() || self.passed.is_some() || self.failed.is_some() || self.score.is_some()
     }
@@ -146,13 +146,21 @@ impl RecordFacts {
 /// How a source numbers something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Number {
-    /// It says the number; whether it counts from 0 or 1 is not known yet.
-    Said(u32),
+    /// It states the number; whether it counts from 0 or 1 is not known yet.
+    Stated(u32),
     /// By its position in a list, from 1.
     Position(u32),
 }
 
-/// What is said of a turn.
+impl Number {
+    /// The number that is stated, else the position of an index.
+    pub(super) fn new(stated: Option<u32>, index: usize) -> Self {
+        let position = u32::try_from(index).unwrap_or(u32::MAX - 1).saturating_add(1);
+        stated.map_or(Self::Position(position), Self::Stated)
+    }
+}
+
+/// What is recorded of a turn.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TurnFacts {
     /// A short name.
@@ -161,7 +169,7 @@ pub(super) struct TurnFacts {
     pub(super) request: Option<String>,
     /// Its attempts.
     pub(super) attempts: Vec<(Number, RecordFacts)>,
-    /// What is said of the turn as a whole; several records of a turn are its attempts.
+    /// What is recorded of the turn as a whole; several records of a turn are its attempts.
     pub(super) records: Vec<RecordFacts>,
     /// How many attempts there were.
     pub(super) attempt_count: Option<u32>,

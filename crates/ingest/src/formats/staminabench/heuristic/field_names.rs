@@ -20,7 +20,7 @@ pub(super) const TRANSCRIPTS: &[&str] = &[
     "raw_messages",
     "responses",
 ];
-/// Lists under these names are transcripts or lists of attempts: each element tells.
+/// Lists under these names are transcripts or lists of attempts: each element decides.
 pub(super) const MAYBE_TRANSCRIPTS: &[&str] =
     &["steps", "trajectory", "actions", "interactions", "entries", "logs", "data"];
 /// Lists or maps of turns.
@@ -324,7 +324,7 @@ pub(super) fn without_unit(key: &str) -> &str {
         .unwrap_or(key)
 }
 
-/// What a status word says: passed or not. `None` for a word that does not tell.
+/// What a status word means: passed or not. `None` for a word that means neither.
 pub(super) fn status(word: &str) -> Option<bool> {
     Some(match word.trim().to_lowercase().as_str() {
         "passed" | "pass" | "yes" | "true" | "success" | "succeeded" | "successful" | "ok" | "solved"

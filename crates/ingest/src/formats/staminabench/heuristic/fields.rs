@@ -290,7 +290,7 @@ fn set_exception(facts: &mut RecordFacts, new: (String, String)) {
 }
 
 /// The reason that a field for ends or states gives: a whole label, an exception in one line or its type alone, or a text that
-/// begins by saying how the agent failed.
+/// begins with how the agent failed.
 fn end_from_words(text: &str) -> Option<EndReason> {
     label_table::label(text).or_else(|| match type_in_front(text) {
         Some(kind) => exception_end(&(kind.to_owned(), text.to_owned())),

@@ -5,7 +5,7 @@
 
 use model::ArtifactKind;
 
-/// Where a file belongs, as its name counts; whether that is from 0 or from 1 is for [`Base`] to say.
+/// Where a file belongs, as its name counts; [`Base`] decides whether that is from 0 or from 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct FilePlace {
     /// The turn.
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn counting_from_zero_is_told_from_all_groups() {
+    fn counting_from_zero_is_recognized_by_all_groups() {
         let mut base = Base::default();
         base.note("test_results", [0, 1, 2].into_iter());
         base.note("changes", [1, 2].into_iter());

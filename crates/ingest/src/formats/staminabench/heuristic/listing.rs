@@ -138,7 +138,7 @@ impl Listing {
     }
 
     /// Snapshots of the code: of an attempt, or of a turn with attempts below it. What lies in a snapshot is not
-    /// looked at.
+    /// read.
     fn code(&mut self, tree: &Tree, folder: &str) {
         let group = "agent_code";
         for entry in entries(tree, folder) {

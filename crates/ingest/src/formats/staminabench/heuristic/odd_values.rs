@@ -1,4 +1,4 @@
-//! Values of attempts that cannot be what their names say: each is said, and none of them decides.
+//! Values of attempts that cannot be what their names say: each is reported, and none of them decides.
 
 use model::{Attempt, EndReason, Verdict, Warning};
 
@@ -24,7 +24,7 @@ impl ValueOwner<'_> {
         }
     }
 
-    /// Tests passed and run. Where more passed than there are, that is said, and both are unknown.
+    /// Tests passed and run. Where more passed than there are, that is reported, and both are unknown.
     pub(super) fn numbers(
         &self,
         facts: &mut RecordFacts,
@@ -45,7 +45,7 @@ impl ValueOwner<'_> {
         (None, None)
     }
 
-    /// Gives an attempt of which nothing but a value that cannot be read tells the verdict the verifier's error, and says so.
+    /// Gives an attempt whose only verdict is a value that cannot be read the verifier's error, and reports it.
     pub(super) fn no_verdict(
         &self,
         attempt: &mut Attempt,

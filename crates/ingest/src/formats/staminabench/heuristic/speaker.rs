@@ -1,11 +1,11 @@
-//! Who speaks in an entry of a transcript.
+//! Who wrote an entry of a transcript.
 
 use model::StepKind;
 
 use crate::formats::staminabench::json_fields::normal;
 use crate::readers::json::Node;
 
-/// Who speaks in an entry: a result of a tool is the tool's, whatever its role.
+/// Who wrote an entry: a result of a tool is the tool's, whatever its role.
 pub(super) fn step_kind(node: &Node) -> StepKind {
     let field =
         |name: &str| node.map().iter().find(|(k, v)| normal(k) == name && *v != Node::Null).map(|(_, v)| v);
@@ -16,7 +16,7 @@ pub(super) fn step_kind(node: &Node) -> StepKind {
     kind(["kind", "role", "source", "type", "author"].into_iter().find_map(field).and_then(Node::word))
 }
 
-/// Who speaks, by the word of the source. An agent's steps often say nothing of it.
+/// Who wrote it, by the word of the source. An agent's steps often have none.
 fn kind(word: Option<&str>) -> StepKind {
     match word.map(str::to_lowercase).as_deref() {
         Some("system" | "developer") => StepKind::System,

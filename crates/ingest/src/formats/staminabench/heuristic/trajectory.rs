@@ -26,7 +26,7 @@ pub(super) fn trajectory(mut document: SummaryDocument, path: &str) -> Trajector
     let mut walk = Walk { document: &mut document, path, facts, free_records: RECORDS };
     walk.episode(&root, "", 0);
     let rest = walk.transcripts("");
-    // What is said of a whole includes what its steps say: only where it says nothing they are added up.
+    // The numbers of a whole include those of its steps, which are added up only where the whole has none.
     walk.facts.whole.complete(rest);
     walk.facts
 }
@@ -174,10 +174,10 @@ impl Walk<'_> {
                 }
                 let facts = self.attempt(value, pointer);
                 let turn_facts =
-                    TurnFacts { attempts: vec![(Number::Said(attempt), facts)], ..TurnFacts::default() };
-                self.facts.turns.push((Number::Said(turn), turn_facts));
+                    TurnFacts { attempts: vec![(Number::Stated(attempt), facts)], ..TurnFacts::default() };
+                self.facts.turns.push((Number::Stated(turn), turn_facts));
             }
-            None => self.turn(Number::Said(turn), value, pointer),
+            None => self.turn(Number::Stated(turn), value, pointer),
         }
     }
 
@@ -194,10 +194,10 @@ impl Walk<'_> {
                 } else if !has_result(element) && !has_attempts(element) && !has_end(element) {
                     self.add_lone_step(turn, number_in(element, field_names::ATTEMPT), element, &child);
                 } else {
-                    self.turn(Number::Said(turn), element, &child);
+                    self.turn(Number::Stated(turn), element, &child);
                 }
             } else if has_result(element) || has_attempts(element) {
-                self.turn(Number::Position(position(index)), element, &child);
+                self.turn(Number::new(None, index), element, &child);
             }
         }
     }
@@ -212,10 +212,10 @@ impl Walk<'_> {
         facts.usage.complete(held.usage);
         facts.join(RecordFacts { usage: Usage::default(), ..held });
         let last = self.facts.turns.last_mut();
-        if let Some((Number::Said(n), open)) = last.filter(|(n, _)| *n == Number::Said(turn)) {
+        if let Some((Number::Stated(n), open)) = last.filter(|(n, _)| *n == Number::Stated(turn)) {
             let _ = n;
             match (attempt, open.attempts.last_mut()) {
-                (Some(a), Some((Number::Said(b), known))) if a == *b => return extend_steps(known, facts),
+                (Some(a), Some((Number::Stated(b), known))) if a == *b => return extend_steps(known, facts),
                 (None, None) if open.records.len() == 1 && !open.records[0].has_verdict() => {
                     return extend_steps(&mut open.records[0], facts);
                 }
@@ -227,16 +227,15 @@ impl Walk<'_> {
         }
         let mut turn_facts = TurnFacts::default();
         match attempt {
-            Some(attempt) => turn_facts.attempts.push((Number::Said(attempt), facts)),
+            Some(attempt) => turn_facts.attempts.push((Number::Stated(attempt), facts)),
             None => turn_facts.records.push(facts),
         }
-        self.facts.turns.push((Number::Said(turn), turn_facts));
+        self.facts.turns.push((Number::Stated(turn), turn_facts));
     }
 
     fn turns(&mut self, node: &Node, pointer: &str) {
         for (index, element) in node.list().iter().enumerate() {
-            let number =
-                number_in(element, field_names::TURN).map_or(Number::Position(position(index)), Number::Said);
+            let number = Number::new(number_in(element, field_names::TURN), index);
             self.turn(number, element, &child(pointer, index));
         }
         for (index, (key, value)) in node.map().iter().enumerate() {
@@ -244,7 +243,7 @@ impl Walk<'_> {
             if file_names::file_place(key).turn.is_some() {
                 self.numbered(key, value, &child);
             } else {
-                self.turn(Number::Position(position(index)), value, &child);
+                self.turn(Number::new(None, index), value, &child);
             }
         }
     }
@@ -258,7 +257,7 @@ impl Walk<'_> {
             turn.title = title(node).map(|title| plain_title(&title));
             turn.request = request(node);
             let facts = self.attempt(node, pointer);
-            turn.attempts.push((Number::Said(attempt), facts));
+            turn.attempts.push((Number::Stated(attempt), facts));
             self.facts.turns.push((number, turn));
             return;
         }
@@ -321,8 +320,7 @@ impl Walk<'_> {
             if !self.has_room() {
                 return;
             }
-            let number = number_in(element, field_names::ATTEMPT)
-                .map_or(Number::Position(position(index)), Number::Said);
+            let number = Number::new(number_in(element, field_names::ATTEMPT), index);
             let facts = self.attempt(element, &child(pointer, index));
             turn.attempts.push((number, facts));
         }
@@ -332,8 +330,7 @@ impl Walk<'_> {
             }
             let key_place = file_names::file_place(key);
             // `attempt_2`, or a bare `2`.
-            let number =
-                key_place.attempt.or(key_place.turn).map_or(Number::Position(position(index)), Number::Said);
+            let number = Number::new(key_place.attempt.or(key_place.turn), index);
             let facts = self.attempt(value, &child(pointer, key));
             turn.attempts.push((number, facts));
         }
@@ -440,10 +437,6 @@ fn facts_of_steps(steps: &Steps) -> RecordFacts {
         },
         ..RecordFacts::default()
     }
-}
-
-fn position(index: usize) -> u32 {
-    u32::try_from(index).unwrap_or(u32::MAX - 1).saturating_add(1)
 }
 
 fn has_attempts(node: &Node) -> bool {

@@ -1,4 +1,4 @@
-//! Transcripts, read out of a trajectory when somebody looks at one.
+//! Transcripts, read out of a trajectory when one is shown.
 //!
 //! The file streams by; only the list that the JSON pointer names is taken, step by step, up to a bound. Own steps are
 //! read by the schema, others by the field names that chat logs have.

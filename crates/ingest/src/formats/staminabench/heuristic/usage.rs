@@ -33,7 +33,7 @@ pub(super) struct Usage {
 struct Parts {
     /// One with tokens and their cost.
     priced: bool,
-    /// One with tokens whose cost is not said.
+    /// One with tokens whose cost is not recorded.
     unpriced: bool,
 }
 
@@ -187,7 +187,7 @@ pub(super) fn is_token_key(key: &str) -> bool {
 pub(super) fn usage(node: &Node) -> Usage {
     let mut counts = [None::<u64>; 5];
     let mut cost_usd = None;
-    let mut look = |counts: &mut [Option<u64>; 5], map: &[(String, Node)], all: bool| {
+    let mut add_counts = |counts: &mut [Option<u64>; 5], map: &[(String, Node)], all: bool| {
         for (key, value) in map {
             let key = normal(key);
             if field_names::COST.contains(&key.as_str()) {
@@ -199,11 +199,11 @@ pub(super) fn usage(node: &Node) -> Usage {
             }
         }
     };
-    look(&mut counts, node.map(), true);
+    add_counts(&mut counts, node.map(), true);
     let named_cached = counts[2];
     for (key, value) in node.map() {
         if normal(key).ends_with("_details") {
-            look(&mut counts, value.map(), false);
+            add_counts(&mut counts, value.map(), false);
         }
     }
     let [input, output, cached, read, written] = counts;
@@ -305,7 +305,7 @@ mod tests {
         assert_eq!(counts_of(&[detail]), (Some(100), Some(90), CachedInput::Included));
         let more = r#"{"prompt_tokens": 10, "prompt_tokens_details": {"cached_tokens": 90}}"#;
         assert_eq!(counts_of(&[more]), (Some(100), Some(90), CachedInput::Added));
-        // Two ways to say the same usage are not mixed.
+        // Two ways to state the same usage are not mixed.
         let both = [
             r#"{"prompt_tokens": 100, "cached_tokens": 90}"#,
             r#"{"input_tokens": 10, "cache_read_input_tokens": 90}"#,
