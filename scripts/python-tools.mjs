@@ -4,10 +4,11 @@
 //
 // The tests of the scenario crate hold the generated Flask servers and pytest suites against the native ones with it.
 // With STAMINA_PYTHON set, that Python is taken instead and nothing is made.
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { inRoot, output, root, runOrStop, runWithTries, stop } from "./lib/process.mjs";
+import { inRoot, output, root, runWithTries, stop } from "./lib/process.mjs";
+import { setAside } from "./lib/set-aside.mjs";
 
 /** Makes sure that the Python with these packages is there; returns its path. */
 export function pythonTools() {
@@ -24,15 +25,26 @@ export function pythonTools() {
     stop("Python 3 with its venv module is not there. On Debian and Ubuntu: sudo apt-get install python3-venv");
   }
   process.stdout.write("Installing Python packages: Flask, pytest, requests\n");
-  rmSync(folder, { recursive: true, force: true });
-  runOrStop(base, ["-m", "venv", folder]);
+  const earlier = setAside(folder);
   const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-  if (!runWithTries(python, [...pip, "--require-hashes", "-r", lock], { tries: 3 })) {
+  const asLocked = () => runWithTries(python, [...pip, "--require-hashes", "-r", lock], { tries: 3 });
+  const anyThatFit = () => {
     // Another version of Python may need other packages than the lock names.
     process.stdout.write("They could not be installed as scripts/python-tools.lock has them; any that fit are taken.\n");
-    runOrStop(python, [...pip, "-r", inRoot("scripts/python-tools.in")], { tries: 3, hint: "The packages come from the index that pip is configured for." });
+    return runWithTries(python, [...pip, "-r", inRoot("scripts/python-tools.in")], { tries: 3 });
+  };
+  const made = runWithTries(base, ["-m", "venv", "--clear", folder]);
+  if (made && (asLocked() || anyThatFit())) {
+    // Before the stamp: what is left aside is put back one day.
+    earlier.remove();
+    writeFileSync(stamp, wanted);
+    return python;
   }
-  writeFileSync(stamp, wanted);
+  if (!earlier.restore() || output(python, ["-c", "import flask, pytest, requests"]) === null) {
+    if (!made) stop(`"${base} -m venv --clear ${folder}" failed: without this virtual environment there is no place for Flask, pytest and requests.`);
+    stop("Flask, pytest and requests could not be installed. They come from the index that pip is configured for.");
+  }
+  process.stdout.write(`The ${made ? "Python packages could not be installed" : "virtual environment of Python could not be made"} anew; the packages that are there are used. The next set-up tries again.\n`);
   return python;
 }
 

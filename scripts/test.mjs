@@ -26,8 +26,8 @@ import { lintWhileBuilding } from "./check/clippy.mjs";
 import { compareCounts, neverRun } from "./check/counts.mjs";
 import { featuresOfTests } from "./check/features.mjs";
 import { filterOf, nextestArgs, nextestResults } from "./check/nextest.mjs";
-import { PLAYWRIGHT, PLAYWRIGHT_REPORT, playwrightResults } from "./check/playwright.mjs";
-import { failureReport, flakyReport, leftOutReport, tail, withoutDataReport } from "./check/report.mjs";
+import { FAILED_TRIES, PLAYWRIGHT, PLAYWRIGHT_REPORT, playwrightResults } from "./check/playwright.mjs";
+import { failureReport, flakyReport, leftOutReport, mostByLuck, tail, withoutDataReport } from "./check/report.mjs";
 import { VITEST_REPORT, VITEST_REPORTERS, literally, nodeTestResults, scriptTests, vitestResults } from "./check/script-tests.mjs";
 import { keepTimes } from "./check/times.mjs";
 import { containers } from "./containers.mjs";
@@ -93,8 +93,8 @@ const stages = [
     env: NO_ENGINE,
     filtered: true,
     run: () => alone(["npx", [...PLAYWRIGHT, ...chosen]]),
-    before: () => rmSync(PLAYWRIGHT_REPORT, { force: true }),
-    results: playwrightResults,
+    before: () => [PLAYWRIGHT_REPORT, FAILED_TRIES].forEach((place) => rmSync(place, { recursive: true, force: true })),
+    results: () => playwrightResults(),
     calm: () => alone(["npx", [...PLAYWRIGHT, "--last-failed", "--workers", "1", "--retries", "0"]]),
     summary: /^\s+\d+ (?:passed|skipped|flaky).*/gm,
   },
@@ -102,7 +102,7 @@ const stages = [
   { lane: "ui", group: "ui", name: "types (svelte-check)", run: () => ["npm", ["run", "check", ...UI]], summary: /^svelte-check found.*/gm },
   { lane: "ui", group: "ui", name: "lint (eslint)", run: () => ["npm", ["run", "lint", ...UI]] },
   { lane: "ui", group: "ui", name: "layout (prettier)", run: () => ["npm", ["run", "format:check", ...UI]] },
-  { lane: "ui", group: "ui", name: "ui tests (vitest)", run: () => ["npm", ["run", "test", ...UI, "--", ...VITEST_REPORTERS]], before: () => rmSync(VITEST_REPORT, { force: true }), results: () => vitestResults(), calm: uiTestsAlone, summary: /^\s*(?:Test Files|Tests) .*/gm, flaky: triedAgain },
+  { lane: "ui", group: "ui", name: "ui tests (vitest)", run: () => ["npm", ["run", "test", ...UI, "--", ...VITEST_REPORTERS]], before: () => rmSync(VITEST_REPORT, { force: true }), results: () => vitestResults(), calm: uiTestsAlone, summary: /^\s*(?:Test Files|Tests) .*/gm },
   { lane: "ui", group: "ui containers", name: "scripts (node --test)", run: () => ["node", ["--test", "--test-reporter=tap", ...scriptTests()]], results: nodeTestResults, summary: /^(?:#|ℹ) (?:tests|pass|fail) .*/gm },
   { lane: "ui", group: "ui e2e", name: "types of the end-to-end tests (tsc)", run: () => ["npx", ["--no-install", "tsc", "-p", "tests/e2e"]] },
 
@@ -221,11 +221,6 @@ function uiTestsAlone(failed) {
   return ["npm", ["run", "test", ...UI, "--", ...VITEST_REPORTERS, "--retry=0", "--no-file-parallelism", ...new Set(failed.map(({ file }) => file)), ...titles]];
 }
 
-/** Tests of the UI that passed on a second or third try. */
-function triedAgain(log) {
-  return [...log.matchAll(/^\s*✓ (.*?)(?: \d+ms)? \(retry x\d+\)/gm)].map(([, name]) => ({ name, lines: tail(log, 400), repeat: "npm test -- ui" }));
-}
-
 async function perform(stage) {
   const begun = Date.now();
   const recordOutcome = (outcome) => {
@@ -248,7 +243,7 @@ async function perform(stage) {
   if (stage.summary) summaries.push([stage.name, text.match(stage.summary) ?? []]);
   const results = stage.results?.(text) ?? { failed: [], flaky: [] };
   ran.push(...[results.passed ?? [], results.flaky, results.failed].flat());
-  flaky.push(...[...results.flaky, ...(stage.flaky?.(text) ?? [])].map((entry) => ({ ...entry, how: "passed on a second or third try there" })));
+  flaky.push(...results.flaky.map((entry) => ({ ...entry, how: "passed on a second or third try there" })));
   withoutData.push(...(results.withoutData ?? []));
   leftOut.push(...(results.leftOut ?? []));
   keepTimes((results.passed ?? []).filter(({ seconds }) => seconds !== undefined));
@@ -256,7 +251,7 @@ async function perform(stage) {
   if (changes) failures.push({ name: stage.name, lines: [changes], repeat: `npm test -- ${stage.group}` });
   if (code === 0) return recordOutcome(changes ? "failed" : "ok");
   // So many at once are no luck.
-  if (stage.calm && results.failed.length > 0 && results.failed.length <= 20) again.push({ ...stage, failed: results.failed });
+  if (stage.calm && results.failed.length > 0 && results.failed.length <= mostByLuck(results)) again.push({ ...stage, failed: results.failed });
   else if (results.failed.length > 0) failures.push(...results.failed);
   else failures.push({ name: stage.name, lines: tail(text, 60), repeat: command });
   recordOutcome(results.failed.length > 0 ? `${results.failed.length} failed` : "failed");

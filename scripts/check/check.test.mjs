@@ -10,7 +10,8 @@ import { chosen } from "./changed.mjs";
 import { counts, difference, neverRun } from "./counts.mjs";
 import { featuresOfTests } from "./features.mjs";
 import { filterOf, nextestArgs, nextestResults } from "./nextest.mjs";
-import { failureReport, leftOutReport, tail, withoutDataReport } from "./report.mjs";
+import { playwrightResults } from "./playwright.mjs";
+import { failureReport, leftOutReport, mostByLuck, namesInReport, tail, withoutDataReport } from "./report.mjs";
 import { keepTimes, knownTimes } from "./times.mjs";
 
 const folder = mkdtempSync(path.join(tmpdir(), "stamina-check-"));
@@ -224,6 +225,51 @@ test("where no crate differs nothing is built, and what all compile changes all"
 test("every failure is listed with its lines and how to repeat it", () => {
   const text = failureReport([{ name: "a", lines: tail("\n1\n\n2\n3\n", 2), repeat: "npm test -- rust" }]);
   assert.match(text, /1 failed:\n\n✗ a\n {4}2\n {4}3\n {2}again: npm test -- rust\n/);
+});
+
+test("a flaky end-to-end test has what its first try printed, its picture and the trace of the next one", () => {
+  const work = path.join(folder, "e2e");
+  const file = (at) => {
+    mkdirSync(path.dirname(path.join(work, at)), { recursive: true });
+    writeFileSync(path.join(work, at), at);
+    return path.join(work, at);
+  };
+  const first = {
+    status: "failed",
+    errors: [{ message: "\u001b[31mno button\u001b[39m" }],
+    stdout: [{ text: "asked\n" }],
+    stderr: [{ buffer: Buffer.from("refused\n").toString("base64") }],
+    attachments: [{ name: "screenshot", path: file("runs-one/test-failed-1.png") }, { name: "note", body: "" }, { name: "gone", path: path.join(work, "gone.png") }],
+  };
+  const second = { status: "passed", errors: [], stdout: [{ text: "second\n" }], stderr: [], attachments: [{ name: "trace", path: file("runs-one-retry1/trace.zip") }] };
+  const specs = [{ title: "one", file: "runs.spec.ts", tests: [{ status: "flaky", results: [first, second] }] }];
+  const kept = path.join(folder, "kept");
+  const { flaky, failed, passed } = playwrightResults({ suites: [{ title: "runs.spec.ts", file: "runs.spec.ts", specs }] }, kept);
+  assert.deepEqual([failed, passed], [[], []]);
+  const place = (at) => path.relative(path.join(import.meta.dirname, "../.."), path.join(kept, at));
+  assert.deepEqual(flaky[0].lines, ["asked", "refused", `screenshot: ${place("runs-one/test-failed-1.png")}`, `trace: ${place("runs-one-retry1/trace.zip")}`, "no button"]);
+  // Where there is no place for them, as on a full disk, the report goes on.
+  writeFileSync(path.join(folder, "full"), "");
+  const unkept = playwrightResults({ suites: [{ title: "runs.spec.ts", file: "runs.spec.ts", specs }] }, path.join(folder, "full"));
+  assert.deepEqual(unkept.flaky[0].lines, ["asked", "refused", "screenshot: could not be kept", "trace: could not be kept", "no button"]);
+  // Playwright's next run empties its own folder.
+  rmSync(work, { recursive: true });
+  assert.equal(readFileSync(path.join(kept, "runs-one/test-failed-1.png"), "utf8"), "runs-one/test-failed-1.png");
+  assert.deepEqual(playwrightResults(null), { failed: [], flaky: [], passed: [] });
+});
+
+test("more failures than luck explains are those of a twentieth, and at least twenty", () => {
+  const results = (failed, passed) => ({ failed: Array.from({ length: failed }), flaky: [], passed: Array.from({ length: passed }) });
+  assert.equal(mostByLuck(results(1, 99)), 20);
+  assert.equal(mostByLuck(results(60, 1940)), 100);
+});
+
+test("the names of a report are read again", () => {
+  const failed = [{ name: "a b (c)", lines: ["✗ of its own", "2 failed:"], repeat: "x" }, { name: "d", lines: [], repeat: "y" }];
+  const flaky = "\n1 flaky: failed, then passed on another try. Mend the cause.\n  runner one (passed when nothing ran beside it)\n      first line (passed 3)\n";
+  assert.deepEqual(namesInReport(`▸ ui … 2 failed (1.0 s)\n${flaky}${failureReport(failed)}\nFailed after 3 s.\n`), { failed: ["a b (c)", "d"], flaky: ["runner one"] });
+  assert.deepEqual(namesInReport(`${flaky}\nAll passed in 3 s.\n`), { failed: [], flaky: ["runner one"] });
+  assert.deepEqual(namesInReport("▸ ui … ok (1.0 s)\n"), { failed: undefined, flaky: [] });
 });
 
 test("what is tried once and fails is not tried again", () => {

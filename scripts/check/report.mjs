@@ -11,6 +11,9 @@ export const tail = (text, count) =>
     .filter((line) => line !== "")
     .slice(-count);
 
+/** How many failed tests of a stage may be luck, and are tried once more alone: more than these fail for one reason. */
+export const mostByLuck = ({ failed, flaky = [], passed = [] }) => Math.max(20, Math.ceil((failed.length + flaky.length + passed.length) / 20));
+
 /** Writes .cache/test/flaky.json and gives back the lines for the end of the check. */
 export function flakyReport(flaky) {
   mkdirSync(inRoot(".cache/test"), { recursive: true });
@@ -41,4 +44,17 @@ export function leftOutReport(tests) {
 export function failureReport(failures) {
   const one = ({ name, lines, repeat }) => `\n✗ ${name}\n${lines.slice(-40).map((line) => `    ${line}\n`).join("")}  again: ${repeat}\n`;
   return `\n${failures.length} failed:\n${failures.map(one).join("")}\n${failures.map(({ name }) => `✗ ${name}\n`).join("")}`;
+}
+
+/** The names in the lists at the end of what a check printed. Without `failed` where it ended before that. */
+export function namesInReport(text) {
+  const list = (head, line) => {
+    const begin = [...text.matchAll(head)].at(-1);
+    return begin && { count: Number(begin[1]), names: [...text.slice(begin.index + begin[0].length).matchAll(line)].map(([, name]) => name) };
+  };
+  const flaky = list(/^(\d+) flaky: .*$/gm, /^ {2}(\S.*) \(passed .*\)$/gm);
+  // Each failure stands there twice: with its lines, and in the short list that is last.
+  const failed = list(/^(\d+) failed:$/gm, /^✗ (.*)$/gm);
+  const none = /^All passed in .*$/m.test(text) ? [] : undefined;
+  return { failed: failed ? failed.names.slice(-failed.count) : none, flaky: flaky ? flaky.names.slice(0, flaky.count) : [] };
 }

@@ -21,24 +21,29 @@ const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 /** The pattern that means just this text. */
 export const literally = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** Failed tests of the last run of vitest, `{ name, title, file, lines, repeat }`, and those that passed, `{ name }`. */
+/**
+ * Failed tests of the last run of vitest and those that passed on another try, `{ name, title, file, lines, repeat }`, and those that
+ * passed at once, `{ name }`. What a try failed with stays in the report where a later one passed; vitest prints nothing of it.
+ */
 export function vitestResults(report = read()) {
   const failed = [];
+  const flaky = [];
   const passed = [];
   for (const { name: absolute, status, message, assertionResults } of report?.testResults ?? []) {
     const file = path.relative(root, absolute).replaceAll("\\", "/");
     const inUi = file.replace(/^ui\//, "");
     for (const { fullName, status: outcome, failureMessages } of assertionResults) {
       const name = `${file} › ${fullName}`;
-      if (outcome === "passed") passed.push({ name });
-      if (outcome !== "failed") continue;
-      const lines = tail(plain((failureMessages ?? []).join("\n")), 40);
-      failed.push({ name, title: fullName, file: inUi, lines, repeat: `npm run test -w ui -- ${inUi} -t ${quoted(literally(fullName))}` });
+      const errors = failureMessages ?? [];
+      if (outcome === "passed" && errors.length === 0) passed.push({ name });
+      if (outcome !== "failed" && !(outcome === "passed" && errors.length > 0)) continue;
+      const lines = tail(plain(outcome === "passed" ? errors[0] : errors.join("\n")), 40);
+      (outcome === "passed" ? flaky : failed).push({ name, title: fullName, file: inUi, lines, repeat: `npm run test -w ui -- ${inUi} -t ${quoted(literally(fullName))}` });
     }
     // A file that cannot be read has no tests.
     if (status === "failed" && assertionResults.length === 0) failed.push({ name: file, title: "", file: inUi, lines: tail(plain(message ?? ""), 40), repeat: `npm run test -w ui -- ${inUi}` });
   }
-  return { failed, flaky: [], passed };
+  return { failed, flaky, passed };
 }
 
 /** Failed tests in what `node --test` printed as TAP: `{ name, lines, repeat }`. */

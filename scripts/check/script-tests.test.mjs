@@ -27,6 +27,17 @@ test("failed tests of the UI are named, each with the command that repeats it", 
   assert.deepEqual(vitestResults(null), { failed: [], flaky: [], passed: [] });
 });
 
+test("a test of the UI that passes on another try is flaky, with what its first try failed with", () => {
+  const assertionResults = [
+    { fullName: "ansi waits", status: "passed", failureMessages: ["\u001b[31mfirst\u001b[39m\n  at x", "second"] },
+    { fullName: "ansi keeps", status: "passed", failureMessages: [] },
+  ];
+  const { failed, flaky, passed } = vitestResults({ testResults: [{ name: inRoot("ui/src/turn/ansi.test.ts"), status: "passed", message: "", assertionResults }] });
+  assert.deepEqual(failed, []);
+  assert.deepEqual(flaky.map(({ name, lines }) => [name, lines]), [["ui/src/turn/ansi.test.ts › ansi waits", ["first", "  at x"]]]);
+  assert.deepEqual(passed, [{ name: "ui/src/turn/ansi.test.ts › ansi keeps" }]);
+});
+
 test("failed tests of the scripts are named", () => {
   const tap = ["TAP version 13", "# Subtest: a", "ok 1 - a", "  ---", "  duration_ms: 1", "  ...", "# Subtest: it's \\#2", "not ok 2 - it's \\#2", "  ---", "  duration_ms: 2", "  error: 'no'", "  ...", "1..2", "# fail 1", ""].join("\n");
   const { failed } = nodeTestResults(tap);

@@ -111,8 +111,8 @@ mod tests {
         let (by_two, by_four) = (kaplan_meier_by_scenario(&twice, 3), kaplan_meier_by_scenario(&four, 3));
         let plain = kaplan_meier(&observations(&twice), 3);
         for ((two, four), plain) in by_two.iter().zip(&by_four).zip(&plain) {
-            let of_curve = [two.survival - four.survival, two.survival - plain.survival];
-            assert!(of_curve.iter().all(|off| off.abs() < 1e-12), "{two:?} {four:?} {plain:?}");
+            let curve_differences = [two.survival - four.survival, two.survival - plain.survival];
+            assert!(curve_differences.iter().all(|off| off.abs() < 1e-12), "{two:?} {four:?} {plain:?}");
             let (two, four) = (two.ci_low.unwrap(), four.ci_low.unwrap());
             assert!((two - four).abs() < 1e-9, "{two} is not {four}");
             assert!(two < plain.ci_low.unwrap(), "{two} is not below {plain:?}");

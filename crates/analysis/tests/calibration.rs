@@ -32,15 +32,15 @@ fn run(rng: &mut ChaCha8Rng, difficulty: &[f64], from: usize, to: usize) -> Vec<
 
 /// The share of 95 % intervals that hold the true difference, which is 0: both runs are alike. The first run plays the
 /// scenarios `0..own + shared`, the second `own..2 own + shared`.
-fn coverage(own: usize, shared: usize) -> f64 {
+fn coverage(own_count: usize, shared: usize) -> f64 {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
     let mut held = 0;
     for seed in 0..COMPARISONS {
-        let difficulty: Vec<f64> = (0..2 * own + shared)
+        let difficulty: Vec<f64> = (0..2 * own_count + shared)
             .map(|_| (1.2 * (uniform(&mut rng) + uniform(&mut rng) + uniform(&mut rng) - 1.5)).exp())
             .collect();
-        let a = run(&mut rng, &difficulty, 0, own + shared);
-        let b = run(&mut rng, &difficulty, own, 2 * own + shared);
+        let a = run(&mut rng, &difficulty, 0, own_count + shared);
+        let b = run(&mut rng, &difficulty, own_count, 2 * own_count + shared);
         let resampling = Resampling { seed, resamples: 300, threads: 1 };
         let drawn = bootstrap_difference(&a, &b, TAU, resampling).unwrap();
         let low = drawn.ci_low.is_none_or(|low| low <= 0.0);
@@ -54,9 +54,9 @@ fn coverage(own: usize, shared: usize) -> f64 {
 fn differences_over_partly_shared_scenarios_hold_the_truth() {
     // Own scenarios of each run, shared ones, and what a bootstrap of so few must reach. Drawn apart by who played them,
     // these are 94, 90, 87 and 82 %.
-    for (own, shared, least) in [(10, 10, 0.945), (4, 4, 0.92), (2, 10, 0.905), (1, 6, 0.885)] {
-        let held = coverage(own, shared);
-        assert!((least..=0.975).contains(&held), "{own} own and {shared} shared: {held:.3}");
+    for (own_count, shared, least) in [(10, 10, 0.945), (4, 4, 0.92), (2, 10, 0.905), (1, 6, 0.885)] {
+        let held = coverage(own_count, shared);
+        assert!((least..=0.975).contains(&held), "{own_count} own and {shared} shared: {held:.3}");
     }
 }
 
@@ -68,8 +68,8 @@ fn no_resample_leaves_a_run_without_scenarios() {
     let drawn = bootstrap_difference(&a, &b, TAU, Resampling::default()).unwrap();
     assert_eq!((drawn.value, drawn.ci_low, drawn.ci_high), (2.0, None, None));
     // One that is shared and one more: the second varies only by how often that one is drawn.
-    let both = [a[0].clone(), InScenario::new("c", Observation::failed_at(8))];
-    let drawn = bootstrap_difference(&both, &a, TAU, Resampling::default()).unwrap();
+    let two_scenarios = [a[0].clone(), InScenario::new("c", Observation::failed_at(8))];
+    let drawn = bootstrap_difference(&two_scenarios, &a, TAU, Resampling::default()).unwrap();
     assert_eq!((drawn.value, drawn.ci_low, drawn.ci_high), (2.0, Some(0.0), Some(2.0)));
 }
 
@@ -81,12 +81,12 @@ fn rate_coverage(tasks: usize, most: u64, rate: f64) -> [f64; 2] {
     for _ in 0..COMPARISONS {
         let mut episodes = Vec::new();
         for task in 0..tasks {
-            let of_task = match uniform(&mut rng) {
+            let task_rate = match uniform(&mut rng) {
                 u if u < 1.0 / 3.0 => rate,
                 _ => f64::from(u8::from(uniform(&mut rng) < rate)),
             };
             for _ in 0..=rng.next_u64() % most {
-                let passed = uniform(&mut rng) < of_task;
+                let passed = uniform(&mut rng) < task_rate;
                 let observation =
                     if passed { Observation::censored_after(1) } else { Observation::failed_at(1) };
                 episodes.push(InScenario::new(task.to_string(), observation));
@@ -121,17 +121,17 @@ fn pass_rates_over_tasks_with_several_trials_hold_the_truth() {
 
 /// How often runs that are alike, each scenario played four times, are told apart at 5 %: by the plain log-rank test, by the
 /// one that is clustered by scenario, and by the difference with a jackknife over scenarios.
-fn rejected(own: usize, shared: usize) -> [f64; 3] {
+fn rejected(own_count: usize, shared: usize) -> [f64; 3] {
     let mut rng = ChaCha8Rng::seed_from_u64(13);
     let mut rejected = [0_u32; 3];
     for _ in 0..COMPARISONS {
-        let difficulty: Vec<f64> = (0..2 * own + shared)
+        let difficulty: Vec<f64> = (0..2 * own_count + shared)
             .map(|_| (1.2 * (uniform(&mut rng) + uniform(&mut rng) + uniform(&mut rng) - 1.5)).exp())
             .collect();
         let mut play = |from, to| -> Vec<InScenario> {
             (0..4).flat_map(|_| run(&mut rng, &difficulty, from, to)).collect()
         };
-        let (a, b) = (play(0, own + shared), play(own, 2 * own + shared));
+        let (a, b) = (play(0, own_count + shared), play(own_count, 2 * own_count + shared));
         let p = [
             log_rank(&[&observations(&a), &observations(&b)]).unwrap().p,
             clustered_log_rank(&[&a, &b]).unwrap().p,
@@ -145,7 +145,8 @@ fn rejected(own: usize, shared: usize) -> [f64; 3] {
 #[test]
 fn repeats_of_scenarios_do_not_make_runs_differ() {
     let cases = [(10, 0), (20, 0), (0, 8), (0, 20), (4, 4)];
-    let found: Vec<[f64; 3]> = cases.iter().map(|(own, shared)| rejected(*own, *shared)).collect();
+    let found: Vec<[f64; 3]> =
+        cases.iter().map(|(own_count, shared)| rejected(*own_count, *shared)).collect();
     let shares = format!("{cases:?}: {found:.3?}");
     assert!(
         found[0][0] >= 0.09 && found[1][0] >= 0.09,

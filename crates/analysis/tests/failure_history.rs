@@ -248,7 +248,8 @@ fn repairs_take_attempts_and_turns_or_are_censored() {
 
 #[test]
 fn an_attempt_without_a_verdict_tries_no_turn_again() {
-    let without = |reason| Attempt { end_reason: Some(reason), ..Attempt::new(2, Verdict::Unfinished) };
+    let undecided_attempt =
+        |reason| Attempt { end_reason: Some(reason), ..Attempt::new(2, Verdict::Unfinished) };
     let repairs = |last: Vec<Attempt>| -> Vec<(bool, u32)> {
         let attempts = std::iter::once(attempt(1, "aF")).chain(last).collect();
         turn_repairs(&episode(vec![attempts]))
@@ -256,13 +257,13 @@ fn an_attempt_without_a_verdict_tries_no_turn_again() {
             .map(|repair| (repair.repaired, repair.attempts))
             .collect()
     };
-    assert_eq!(repairs(vec![without(R::Endpoint)]), [(false, 0)]);
-    assert_eq!(repairs(vec![without(R::AgentTimeout)]), [(false, 0)]);
+    assert_eq!(repairs(vec![undecided_attempt(R::Endpoint)]), [(false, 0)]);
+    assert_eq!(repairs(vec![undecided_attempt(R::AgentTimeout)]), [(false, 0)]);
     assert_eq!(repairs(vec![Attempt::new(2, Verdict::Error)]), [(false, 1)]);
     // It was an attempt all the same.
-    assert_eq!(repairs(vec![without(R::Endpoint), attempt(3, "a.")]), [(true, 2)]);
-    let of_one = turn_repairs(&episode(vec![vec![attempt(1, "aF"), without(R::Endpoint)]]));
-    assert_eq!(repair_times(&of_one).median_attempts, Median::Unknown);
+    assert_eq!(repairs(vec![undecided_attempt(R::Endpoint), attempt(3, "a.")]), [(true, 2)]);
+    let one_turn = turn_repairs(&episode(vec![vec![attempt(1, "aF"), undecided_attempt(R::Endpoint)]]));
+    assert_eq!(repair_times(&one_turn).median_attempts, Median::Unknown);
 }
 
 #[test]

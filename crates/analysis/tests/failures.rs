@@ -158,8 +158,8 @@ fn the_form_of_an_id_is_no_evidence_in_a_foreign_suite() {
         assert_eq!(foreign.counts.keys().copied().collect::<Vec<_>>(), [class], "{output}");
     }
     // Of a suite of this project the same id names the kind of the case.
-    let own = classify(&with_messages(9, &[("notes.guard.export", LAX)]));
-    assert_eq!((own.primary, own.rule), (C::GuardIgnored, "case.guard"));
+    let classified = classify(&with_messages(9, &[("notes.guard.export", LAX)]));
+    assert_eq!((classified.primary, classified.rule), (C::GuardIgnored, "case.guard"));
 }
 
 #[test]

@@ -215,8 +215,8 @@ proptest! {
         prop_assert!((rate.pass_hat_k[0] - rate.value.unwrap()).abs() < 1e-12);
         prop_assert_eq!(rate.pass_at_k.len(), tasks[0].len());
         // And its interval is that of the pass rate.
-        let of_rate = rate.ci_low.zip(rate.ci_high);
-        if let (Some((low, high)), Some((rate_low, rate_high))) = (rate.pass_at_k_ci[0], of_rate) {
+        let rate_interval = rate.ci_low.zip(rate.ci_high);
+        if let (Some((low, high)), Some((rate_low, rate_high))) = (rate.pass_at_k_ci[0], rate_interval) {
             prop_assert!((low - rate_low).abs() < 1e-9 && (high - rate_high).abs() < 1e-9);
         }
         prop_assert_eq!(rate.pass_at_k_ci[0].is_some(), tasks.len() > 1);

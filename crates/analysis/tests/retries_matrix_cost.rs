@@ -75,11 +75,11 @@ fn a_failed_attempt_of_a_turn_that_was_not_decided_ends_the_budget_that_it_uses_
 
 #[test]
 fn an_attempt_without_a_verdict_ended_as_its_episode() {
-    let read = |verdict, of_attempt, of_episode| {
+    let read = |verdict, attempt_end, episode_end| {
         let mut turn = Turn::new(1);
-        turn.attempts = vec![Attempt { end_reason: of_attempt, ..Attempt::new(1, verdict) }];
+        turn.attempts = vec![Attempt { end_reason: attempt_end, ..Attempt::new(1, verdict) }];
         let mut episode = Episode::new("k", "shop");
-        (episode.turns, episode.end_reason) = (vec![turn], Some(of_episode));
+        (episode.turns, episode.end_reason) = (vec![turn], Some(episode_end));
         EpisodeAttempts::from_episode(&episode, &CensoringPolicy::default()).truncated(0)
     };
     let stopped = Observation::censored_after(0);

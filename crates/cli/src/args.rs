@@ -220,10 +220,11 @@ pub(crate) enum Command {
     },
     /// Search requests, failing tests, transcripts and logs of all runs
     ///
-    /// Finds texts that contain every word; the last letters of a word may be missing. Transcripts and logs that are not yet
-    /// in the index are read first, so the first search after an import takes longer.
+    /// Finds texts that contain every word, those with the words as a phrase first; the last letters of a word may be missing.
+    /// Words in double quotation marks are a phrase. Transcripts and logs that are not yet in the index are read first, so the
+    /// first search after an import takes longer.
     #[command(
-        after_help = "Examples:\n  stamina search connection refused\n  stamina search \"no such table\" --json"
+        after_help = "Examples:\n  stamina search connection refused\n  stamina search '\"no such table\"' --json"
     )]
     Search {
         /// Words to look for
@@ -247,8 +248,8 @@ pub(crate) enum Command {
     },
     /// Make a figure of runs, or reproduce one from its spec
     ///
-    /// Files carry their spec: SVG, PDF, PNG, .tex and Parquet in themselves, CSV in FILE.csv.toml beside it. Named as SPEC,
-    /// they give the same bytes again. Prints the caption.
+    /// Files carry their spec: SVG, PDF, PNG, .tex and Parquet in themselves, CSV in FILE.csv.toml beside it. A file that is
+    /// named as SPEC is reproduced exactly, byte by byte. Prints the caption.
     #[command(
         after_help = "Examples:\n  stamina figure survival sweep.glm-5 sweep.kimi-k2 --out survival.pdf --preset icml\n  stamina figure differences run-a run-b run-c --reference run-a --out differences.tex\n  stamina figure survival.pdf --out survival.png\n  stamina figure survival run-a > curve.svg"
     )]

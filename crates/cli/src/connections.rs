@@ -129,17 +129,17 @@ mod tests {
     #[tokio::test]
     // docs/security.md: Pages, terminals and files that others open
     async fn a_client_that_takes_nothing_of_its_answer_is_let_go() {
-        let (ours, theirs) = tokio::io::duplex(16);
-        let mut connection = WriteTimeout::new(ours, Duration::from_millis(50));
+        let (server_end, client_end) = tokio::io::duplex(16);
+        let mut connection = WriteTimeout::new(server_end, Duration::from_millis(50));
         let error = connection.write_all(&[1; 100]).await.expect_err("nobody reads it");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
-        drop(theirs);
+        drop(client_end);
         // A client that reads a little each time may take as long as it likes.
-        let (ours, mut theirs) = tokio::io::duplex(16);
-        let mut connection = WriteTimeout::new(ours, Duration::from_millis(500));
+        let (server_end, mut client_end) = tokio::io::duplex(16);
+        let mut connection = WriteTimeout::new(server_end, Duration::from_millis(500));
         let reading = tokio::spawn(async move {
             let (mut buffer, mut count) = ([0; 8], 0);
-            while let Ok(read @ 1..) = theirs.read(&mut buffer).await {
+            while let Ok(read @ 1..) = client_end.read(&mut buffer).await {
                 count += read;
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }

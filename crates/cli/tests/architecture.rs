@@ -41,7 +41,7 @@ fn metadata() -> serde_json::Value {
 fn actual() -> Table {
     let metadata = metadata();
     let packages = metadata["packages"].as_array().expect("packages");
-    let ours: BTreeSet<&str> = packages.iter().filter_map(|p| p["name"].as_str()).collect();
+    let workspace_names: BTreeSet<&str> = packages.iter().filter_map(|p| p["name"].as_str()).collect();
     packages
         .iter()
         .map(|package| {
@@ -51,7 +51,7 @@ fn actual() -> Table {
                 .iter()
                 .filter(|d| d["kind"].is_null())
                 .filter_map(|d| d["name"].as_str())
-                .filter(|name| ours.contains(name))
+                .filter(|name| workspace_names.contains(name))
                 .map(str::to_owned)
                 .collect();
             (package["name"].as_str().expect("name").to_owned(), dependencies)
@@ -169,12 +169,12 @@ fn chosen() -> BTreeSet<String> {
 fn used() -> (BTreeSet<String>, BTreeSet<String>) {
     let metadata = metadata();
     let packages = metadata["packages"].as_array().expect("packages");
-    let ours: BTreeSet<&str> = packages.iter().filter_map(|p| p["name"].as_str()).collect();
+    let workspace_names: BTreeSet<&str> = packages.iter().filter_map(|p| p["name"].as_str()).collect();
     let (mut made_of, mut all) = (BTreeSet::new(), BTreeSet::new());
     for dependency in packages.iter().flat_map(|package| package["dependencies"].as_array().expect("a list"))
     {
         let name = dependency["name"].as_str().expect("name");
-        if !ours.contains(name) {
+        if !workspace_names.contains(name) {
             all.insert(name.to_owned());
             if dependency["kind"] != "dev" {
                 made_of.insert(name.to_owned());

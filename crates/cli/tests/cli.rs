@@ -48,8 +48,8 @@ fn a_run_is_found_by_the_whole_of_a_long_name() {
     library.json(&["ingest", table.to_str().expect("UTF-8")]);
     let runs = library.json(&["runs"]);
     for (name, model) in [(&one, "first"), (&two, "second")] {
-        let of_model = runs.as_array().expect("runs").iter().find(|run| run["model"] == model);
-        let id = of_model.expect("a run")["id"].as_str().expect("an id");
+        let model_run = runs.as_array().expect("runs").iter().find(|run| run["model"] == model);
+        let id = model_run.expect("a run")["id"].as_str().expect("an id");
         assert!(id.len() < name.len(), "{id}");
         assert_eq!(library.json(&["show", name]), library.json(&["show", id]));
     }

@@ -267,8 +267,8 @@ fn matrix_and_failures_have_stable_keys() {
         &["failed_first", "tried_again", "stretches", "stretches_repaired", "median_turns"],
     );
     has(&failures["cases"][0]["failing"][0], &["test", "class", "history", "passed_in_turn", "since_turn"]);
-    let without = library.json(&["failures", "staminabench.own"]);
-    assert!(without.get("cases").is_none(), "only when asked for");
+    let summary = library.json(&["failures", "staminabench.own"]);
+    assert!(summary.get("cases").is_none(), "only when asked for");
 }
 
 #[test]
@@ -299,8 +299,8 @@ fn the_ends_of_logs_classify_failures_of_a_run_folder() {
 
     let rules = |failures: &Value| -> Vec<(u64, u64, String)> {
         let cases = failures["cases"].as_array().expect("cases");
-        let of_first = cases.iter().filter(|case| case["scenario"] == "scenario_0");
-        of_first
+        let first_cases = cases.iter().filter(|case| case["scenario"] == "scenario_0");
+        first_cases
             .map(|case| {
                 let rule = case["rule"].as_str().expect("a rule").split(':').next().unwrap_or_default();
                 let number = |key: &str| case[key].as_u64().expect("a number");

@@ -224,8 +224,8 @@ fn files_of_a_group_have_each_trial_once() {
     let file = table.to_str().expect("a name");
     library.text(&["table", "episodes", "harness:agent-a", "--out", file]);
     let rows = std::fs::read_to_string(&table).expect("the table");
-    let of_trials = rows.lines().filter(|line| line.contains("job-")).count();
-    assert_eq!(of_trials, 3, "{rows}");
+    let trial_rows = rows.lines().filter(|line| line.contains("job-")).count();
+    assert_eq!(trial_rows, 3, "{rows}");
 
     let report = library.path("report");
     library.text(&["report", "harness:agent-a", "--out", report.to_str().expect("a name")]);
@@ -243,11 +243,11 @@ fn trial(job: &Path, name: &str, reward: Option<f64>) {
     });
     std::fs::write(folder.join("config.json"), config.to_string()).expect("to write");
     std::fs::write(folder.join("agent/log.txt"), "It works.").expect("to write");
-    let of_job = json!({
+    let job_config = json!({
         "job_name": "job-a", "agents": [{ "name": "agent-a", "model_name": "vendor/model-a" }],
         "datasets": [{ "path": "tasks" }],
     });
-    std::fs::write(job.join("config.json"), of_job.to_string()).expect("to write");
+    std::fs::write(job.join("config.json"), job_config.to_string()).expect("to write");
     std::fs::write(job.join("result.json"), json!({ "id": "the-job", "n_total_trials": 2 }).to_string())
         .expect("to write");
     let Some(reward) = reward else { return };

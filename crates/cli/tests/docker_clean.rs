@@ -28,11 +28,11 @@ impl Waiting {
         let process = command.stdout(Stdio::null()).spawn().unwrap();
         let mut run = Self { process, id: String::new() };
         let state = home.path(folder).join(".stamina/run.json");
-        let until = Instant::now() + Duration::from_mins(2);
+        let deadline = Instant::now() + Duration::from_mins(2);
         // Its container comes last.
         while !run.names_of_kind("container").iter().any(|name| name.contains("-agent-")) {
             assert!(run.process.try_wait().unwrap().is_none(), "it ended");
-            assert!(Instant::now() < until, "it has no container");
+            assert!(Instant::now() < deadline, "it has no container");
             std::thread::sleep(Duration::from_millis(100));
             run.id = id(&state).unwrap_or_default();
         }
@@ -73,8 +73,8 @@ impl Waiting {
 
     /// What of a list of leftovers is of this run, in the same form.
     fn listed(&self, leftovers: &Value) -> Vec<String> {
-        let mine = leftovers.as_array().unwrap().iter().filter(|left| left["run"] == *self.id);
-        let mut all: Vec<String> = mine
+        let run_leftovers = leftovers.as_array().unwrap().iter().filter(|left| left["run"] == *self.id);
+        let mut all: Vec<String> = run_leftovers
             .map(|l| format!("{} {}", l["kind"].as_str().unwrap(), l["name"].as_str().unwrap()))
             .collect();
         all.sort_unstable();
@@ -106,7 +106,7 @@ fn clean_removes_what_killed_runs_left_and_keeps_what_running_runs_use() {
     let home = TestHome::new();
     let mut dead = Waiting::begin(&home, "dead");
     let mut living = Waiting::begin(&home, "living");
-    let (of_dead, of_living) = (dead.has(), living.has());
+    let (dead_names, living_names) = (dead.has(), living.has());
 
     for kind in ["container", "network", "volume"] {
         assert!(!dead.names_of_kind(kind).is_empty(), "no {kind}");
@@ -115,22 +115,22 @@ fn clean_removes_what_killed_runs_left_and_keeps_what_running_runs_use() {
     // Both live: neither is left behind.
     let found = home.json(&["clean"]);
     assert_eq!(dead.listed(&found["found"]), [""; 0], "{found}");
-    assert_eq!(dead.listed(&found["kept"]), of_dead, "{found}");
+    assert_eq!(dead.listed(&found["kept"]), dead_names, "{found}");
 
     dead.kill();
     let found = home.json(&["clean"]);
-    assert_eq!(dead.listed(&found["found"]), of_dead, "{found}");
+    assert_eq!(dead.listed(&found["found"]), dead_names, "{found}");
     assert_eq!(living.listed(&found["found"]), [""; 0], "{found}");
-    assert_eq!(living.listed(&found["kept"]), of_living, "{found}");
+    assert_eq!(living.listed(&found["kept"]), living_names, "{found}");
     assert_eq!(found["removed"], false, "without a word nothing is removed");
     let all = home.json(&["clean", "--all"]);
-    assert_eq!((living.listed(&all["found"]), &all["removed"]), (of_living.clone(), &Value::from(false)));
+    assert_eq!((living.listed(&all["found"]), &all["removed"]), (living_names.clone(), &Value::from(false)));
     assert_eq!(all["kept"].as_array().map(Vec::len), Some(0), "{all}");
 
     // The same for a person who cannot be asked.
     let shown = home.stamina(&["clean"]);
     let table = good(&shown);
-    for line in &of_dead {
+    for line in &dead_names {
         let (kind, name) = line.split_once(' ').unwrap();
         let row = table.lines().find(|row| row.contains(name)).unwrap_or_else(|| panic!("{name}: {table}"));
         assert!(row.starts_with(kind) && row.contains(&dead.id) && row.contains("left behind"), "{row}");
@@ -139,19 +139,19 @@ fn clean_removes_what_killed_runs_left_and_keeps_what_running_runs_use() {
     let message = text(&shown.stderr);
     assert!(message.contains("stay; --all removes them, too"), "{message}");
     assert!(message.contains("nothing was removed; --yes removes it"), "{message}");
-    assert_eq!(dead.has(), of_dead);
+    assert_eq!(dead.has(), dead_names);
 
     let done = home.stamina(&["clean", "--yes"]);
     assert!(good(&done).contains("left behind") && text(&done.stderr).contains("removed "), "{done:?}");
     assert_eq!(dead.has(), [""; 0]);
-    assert_eq!(living.has(), of_living);
+    assert_eq!(living.has(), living_names);
     assert!(living.process.try_wait().unwrap().is_none(), "it still waits");
     assert!(home.path("dead/.stamina/run.json").exists(), "results are never touched");
 
     // For scripts in one go.
     living.kill();
     let done = home.json(&["clean", "--yes"]);
-    assert_eq!((living.listed(&done["found"]), &done["removed"]), (of_living, &Value::from(true)));
+    assert_eq!((living.listed(&done["found"]), &done["removed"]), (living_names, &Value::from(true)));
     assert_eq!(living.has(), [""; 0]);
     let again = home.json(&["clean", "--yes"]);
     assert_eq!(living.listed(&again["found"]), [""; 0], "{again}");

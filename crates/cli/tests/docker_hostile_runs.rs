@@ -277,11 +277,11 @@ fn a_budget_of_minutes_holds_in_direct_mode() {
     // In direct mode a harness finds its model by itself.
     let file = test_home.harness(script);
     let description = std::fs::read_to_string(&file).unwrap();
-    let without: String = description
+    let kept_lines: String = description
         .lines()
         .filter(|line| !line.starts_with("AGENT_"))
         .fold(String::new(), |all, l| all + l + "\n");
-    std::fs::write(&file, without).unwrap();
+    std::fs::write(&file, kept_lines).unwrap();
     let folder = test_home.path("results");
     let run = Command::new(env!("CARGO_BIN_EXE_stamina"))
         .args([

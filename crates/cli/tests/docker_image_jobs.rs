@@ -63,11 +63,11 @@ fn a_build_reports_its_steps_and_the_result_of_each_image() {
         let step = format!("{image}: step ");
         log.iter().filter(|line| line.starts_with(&step)).count()
     };
-    let own = format!("stamina/{}:{}", HARNESS.0, pinned(&home, HARNESS.1));
-    assert!(steps(IMAGE.1) > 2 && steps(&own) > 2, "{log:#?}");
-    assert!(log.iter().any(|line| line.starts_with(&format!("built {own} in "))), "{log:#?}");
+    let own_image = format!("stamina/{}:{}", HARNESS.0, pinned(&home, HARNESS.1));
+    assert!(steps(IMAGE.1) > 2 && steps(&own_image) > 2, "{log:#?}");
+    assert!(log.iter().any(|line| line.starts_with(&format!("built {own_image} in "))), "{log:#?}");
     let outcome = |name: &str, image: &str| json!({ "name": name, "ok": true, "message": image });
-    assert_eq!(done["images"], json!([outcome(IMAGE.0, IMAGE.1), outcome(HARNESS.0, &own)]));
+    assert_eq!(done["images"], json!([outcome(IMAGE.0, IMAGE.1), outcome(HARNESS.0, &own_image)]));
     assert_eq!(app.get("list_jobs", &json!({}))["jobs"][0]["job"], job["job"]);
 
     // What the page and the command line list then.
@@ -76,13 +76,13 @@ fn a_build_reports_its_steps_and_the_result_of_each_image() {
     assert_eq!(list, home.json(&["images", "list"]));
     let found = list["images"].as_array().unwrap().iter().find(|image| image["name"] == HARNESS.0).unwrap();
     assert_eq!((&found["built"], &found["current"]), (&json!(true), &json!(true)), "{found}");
-    assert_eq!((&found["image"], &found["harnesses"]), (&json!(own), &json!([HARNESS.1])));
+    assert_eq!((&found["image"], &found["harnesses"]), (&json!(own_image), &json!([HARNESS.1])));
     assert!(found["id"].as_str().is_some_and(|id| id.starts_with("sha256:")), "{found}");
     assert!(found["size"].as_u64() > Some(100_000_000), "{found}");
     let table = text(&home.stamina(&["images", "list"]).stdout);
     let row = table.lines().find(|row| row.starts_with(HARNESS.0)).unwrap_or_else(|| panic!("{table}"));
     let words: Vec<&str> = row.split_whitespace().collect();
-    assert_eq!((words[1], words[2], words.last()), (own.as_str(), "built", Some(&HARNESS.1)), "{row}");
+    assert_eq!((words[1], words[2], words.last()), (own_image.as_str(), "built", Some(&HARNESS.1)), "{row}");
 
     // The command line says the same, its steps beside the answer.
     let built = home.stamina(&["images", "build", IMAGE.0, "--json"]);

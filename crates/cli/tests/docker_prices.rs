@@ -167,8 +167,8 @@ fn an_estimate_goes_by_the_table_and_without_a_price_it_has_no_cost() {
     put(&app, &[price("acme/new", 30.0, Some(3.0), 150.0)]);
     let dearer = look("acme/new", &[]).1["cost_usd"][1].as_f64().unwrap();
     assert!((dearer / estimate["cost_usd"][1].as_f64().unwrap() - 10.0).abs() < 1e-6);
-    let own = [("price_input", json!(0.0)), ("price_output", json!(0.0))];
-    assert_eq!(look("acme/new", &own).1["cost_usd"], json!([0.0, 0.0]));
+    let own_prices = [("price_input", json!(0.0)), ("price_output", json!(0.0))];
+    assert_eq!(look("acme/new", &own_prices).1["cost_usd"], json!([0.0, 0.0]));
     // With a provider before its name it is the same model.
     assert!(nearly(&look("router/acme/new", &[]).1["cost_usd"][1], dearer));
 
@@ -178,10 +178,14 @@ fn an_estimate_goes_by_the_table_and_without_a_price_it_has_no_cost() {
     // Turns of servers say nothing of steps of tasks: what those take is unknown.
     let tasks = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/harbor/tasks");
     let tasks = [("source", json!("tasks")), ("tasks", json!(tasks.canonicalize().unwrap()))];
-    let of_tasks = look("acme/new", &tasks).1;
-    assert_eq!((&of_tasks["episodes"], &of_tasks["turns"]), (&json!(10), &json!(39)), "{of_tasks}");
+    let task_estimate = look("acme/new", &tasks).1;
+    assert_eq!(
+        (&task_estimate["episodes"], &task_estimate["turns"]),
+        (&json!(10), &json!(39)),
+        "{task_estimate}"
+    );
     for part in ["seconds", "tokens_in", "tokens_out", "cost_usd"] {
-        assert_eq!(of_tasks[part], Value::Null, "{part}: {of_tasks}");
+        assert_eq!(task_estimate[part], Value::Null, "{part}: {task_estimate}");
     }
 }
 
@@ -201,11 +205,11 @@ fn a_run_costs_what_the_table_said_when_it_began_and_one_of_an_unknown_model_cos
         // Too late for this one.
         put(&app, &[price("acme/new", 300.0, None, 1500.0)]);
         let live = app.until("get_live_run", &run_ref, |run| run["row"]["state"] == "finished");
-        let of_model =
+        let model_row =
             |runs: &Value| runs["rows"].as_array().unwrap().iter().find(|row| row["model"] == model).cloned();
-        let is_read = |runs: &Value| of_model(runs).is_some_and(|row| !row["tokens"]["input"].is_null());
+        let is_read = |runs: &Value| model_row(runs).is_some_and(|row| !row["tokens"]["input"].is_null());
         let runs = app.until("list_runs", &json!({ "limit": 10 }), is_read);
-        (live, of_model(&runs).unwrap())
+        (live, model_row(&runs).unwrap())
     };
     let (live, row) = play("acme/new");
     let requests = row["tokens"]["input"].as_f64().unwrap_or_else(|| panic!("{row}")) / TOLD.0;
@@ -221,8 +225,8 @@ fn a_run_costs_what_the_table_said_when_it_began_and_one_of_an_unknown_model_cos
     assert_eq!((&row["cost_usd"], &row["cost_known"]), (&Value::Null, &json!(0)), "{row}");
     assert_eq!(live["row"]["cost_usd"], Value::Null, "{live}");
     let table = text(&home.stamina(&["runs"]).stdout);
-    let of_unknown = table.lines().find(|line| line.contains("acme/unknown")).unwrap();
-    assert!(of_unknown.trim_end().ends_with("unknown"), "{table}");
+    let unknown_row = table.lines().find(|line| line.contains("acme/unknown")).unwrap();
+    assert!(unknown_row.trim_end().ends_with("unknown"), "{table}");
 }
 
 /// An endpoint whose model has nothing to do.

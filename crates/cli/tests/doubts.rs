@@ -151,8 +151,8 @@ fn a_score_over_an_unknown_number_of_turns_is_in_doubt_wherever_it_stands() {
     let rows = "a,h,m,s,1,1,1\na,h,m,s,2,1,1\na,h,m,s,3,1,0\nb,h,m,s,1,1,1\nb,h,m,s,2,1,0\n";
     fs::write(&path, format!("{header}{rows}")).expect("a table");
     home.ingest(&path);
-    let of_table = home.run_ids();
-    assert_eq!(of_table.len(), 2);
+    let table_runs = home.run_ids();
+    assert_eq!(table_runs.len(), 2);
 
     let job = home.path("failures-k1");
     test_folders::copy(&folders::fixtures().join("harbor/jobs/failures-k1"), &job);
@@ -160,10 +160,10 @@ fn a_score_over_an_unknown_number_of_turns_is_in_doubt_wherever_it_stands() {
         fs::remove_file(trial.path().join("trial.log")).expect("the log of a trial");
     }
     home.ingest(&job);
-    let of_job = home.run_ids().into_iter().find(|run| !of_table.contains(run)).expect("a run");
+    let job_run = home.run_ids().into_iter().find(|run| !table_runs.contains(run)).expect("a run");
 
     let doubt = "the most turns seen stand in for it, so the score may be too high";
-    for run in of_table.iter().chain([&of_job]) {
+    for run in table_runs.iter().chain([&job_run]) {
         for arguments in [
             vec!["runs"],
             vec!["show", run],
@@ -190,6 +190,7 @@ fn a_score_over_an_unknown_number_of_turns_is_in_doubt_wherever_it_stands() {
         let mut rows = rows.as_array().expect("runs").iter();
         rows.find(|row| row["id"] == run).expect("the run")["doubts"].clone()
     };
-    let of_one = format!("the declared number of turns is unknown for 1 of 1 episode, and {doubt}");
-    assert_eq!(doubts(&of_table[1]), json!([of_one]));
+    let one_episode_doubt =
+        format!("the declared number of turns is unknown for 1 of 1 episode, and {doubt}");
+    assert_eq!(doubts(&table_runs[1]), json!([one_episode_doubt]));
 }

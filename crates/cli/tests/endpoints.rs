@@ -17,7 +17,7 @@ fn stand_in(answers: Answers) -> String {
     let address = format!("http://{}", listener.local_addr().expect("an address"));
     std::thread::spawn(move || {
         for connection in listener.incoming() {
-            let Ok(connection) = connection else { return };
+            let Ok(connection) = connection else { continue };
             std::thread::spawn(move || answer(connection, answers));
         }
     });
@@ -191,8 +191,8 @@ fn preflight_says_what_the_endpoint_can_do_and_what_the_harness_lacks() {
 
     // All of it is asked again on request; the two exclude each other.
     assert_eq!(preflight(&["--ask-again"])["endpoint"], abilities);
-    let both = ["preflight", "--no-call", "--ask-again", "--values", "agent=MOCK"];
-    assert_eq!(stamina(folder.path(), &both).status.code(), Some(2));
+    let arguments = ["preflight", "--no-call", "--ask-again", "--values", "agent=MOCK"];
+    assert_eq!(stamina(folder.path(), &arguments).status.code(), Some(2));
 
     // A library that knows nothing of it.
     let elsewhere = tempfile::tempdir().expect("a folder");

@@ -468,14 +468,14 @@ fn a_report_stands_alone_and_a_bundle_is_the_same_twice() {
 fn the_measured_speed_of_an_endpoint_is_in_the_list_of_runs_and_in_their_table() {
     let library = Library::new();
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository");
-    let own = library.sources.join("own");
-    copy(&fixtures.join("tests/fixtures/staminabench/own"), &own);
-    let path = own.join("report.json");
+    let own_folder = library.sources.join("own");
+    copy(&fixtures.join("tests/fixtures/staminabench/own"), &own_folder);
+    let path = own_folder.join("report.json");
     let mut report: Value = serde_json::from_slice(&std::fs::read(&path).expect("a file")).expect("JSON");
     let speed = json!({ "median": 148.25, "p10": 96.5 });
     report["run"]["tokens_per_second"] = json!({ "prompt": speed, "answer": null });
     std::fs::write(&path, report.to_string()).expect("it is written");
-    library.ok(&["ingest", own.to_str().expect("UTF-8")]);
+    library.ok(&["ingest", own_folder.to_str().expect("UTF-8")]);
 
     let runs: Value = serde_json::from_str(&library.ok(&["runs", "--json"])).expect("JSON");
     let speeds = runs.as_array().expect("runs").iter().map(|run| &run["tokens_per_second"]);

@@ -283,8 +283,8 @@ proptest! {
         // Members of a comparison have together what each of them has alone.
         prop_assert_eq!(origins(&workbench, &ids), in_all, "the members of a comparison");
         for run in &ids {
-            let own = sum(shown.iter().filter(|((run_id, ..), _)| run_id == run).map(|(_, counts)| counts));
-            prop_assert_eq!(origins(&workbench, std::slice::from_ref(run)), own, "{} alone", run);
+            let own_counts = sum(shown.iter().filter(|((run_id, ..), _)| run_id == run).map(|(_, counts)| counts));
+            prop_assert_eq!(origins(&workbench, std::slice::from_ref(run)), own_counts, "{} alone", run);
         }
 
         for (run, episodes) in runs.iter().enumerate() {

@@ -145,7 +145,7 @@ const SUMS: [&str; 4] = ["tokens input", "tokens cached", "tokens output", "cost
 const OF_TURN: [&str; 5] = ["reward", "steps", "tool_calls", "agent_seconds", "test_seconds"];
 
 /// What the other reader says, by fixture: the folder below `folder` that a job lies in, or `folder` itself.
-pub(crate) fn theirs(folder: &Path, by_folder: bool) -> BTreeMap<String, Facts> {
+pub(crate) fn facts_by_other_reader(folder: &Path, by_folder: bool) -> BTreeMap<String, Facts> {
     let script = repository().join("bench/harbor_reader.py");
     let found = output(Command::new("python3").arg("-B").args([&script, folder]));
     let mut fixtures: BTreeMap<String, Facts> = BTreeMap::new();
@@ -170,7 +170,7 @@ pub(crate) fn theirs(folder: &Path, by_folder: bool) -> BTreeMap<String, Facts> 
 }
 
 /// What `stamina show` says of a run of that job, in the other reader's words.
-fn ours(facts: &mut Facts, job: &str, shown: &Value) {
+fn add_shown_facts(facts: &mut Facts, job: &str, shown: &Value) {
     facts.insert(format!("{job}/run"), shown["id"].clone());
     take(facts, job, &shown["stamina"], &["n", "events", "censored"]);
     take(facts, job, shown, &SUMS);
@@ -240,9 +240,9 @@ fn another_reader_says_the_same_of_every_harbor_job() {
     let unzip = Command::new("python3").args(["-m", "zipfile", "-e"]).args([&sample, &extracted]).status();
     assert!(unzip.is_ok_and(|status| status.success()), "{} cannot be extracted", sample.display());
 
-    let mut all = theirs(&fixtures.join("harbor"), false);
-    all.extend(theirs(&fixtures.join("world"), true));
-    all.extend(theirs(&extracted, false));
+    let mut all = facts_by_other_reader(&fixtures.join("harbor"), false);
+    all.extend(facts_by_other_reader(&fixtures.join("world"), true));
+    all.extend(facts_by_other_reader(&extracted, false));
 
     let sources = all.keys().map(|name| match name.as_str() {
         "harbor" => fixtures.join(name),
@@ -272,27 +272,27 @@ pub(crate) fn compare(
     let mut different = Vec::new();
     let mut compared = 0;
     let runs = stamina(&["runs"]);
-    for (fixture, theirs) in all {
+    for (fixture, expected) in all {
         let mut facts = Facts::new();
-        for (field, run) in theirs.iter().filter(|(field, _)| field.ends_with("/run")) {
-            ours(&mut facts, field.trim_end_matches("/run"), &stamina(&["show", text(run)]));
+        for (field, run) in expected.iter().filter(|(field, _)| field.ends_with("/run")) {
+            add_shown_facts(&mut facts, field.trim_end_matches("/run"), &stamina(&["show", text(run)]));
         }
         let own_runs = list(&runs).iter().filter(|run| text(&run["id"]).starts_with(&format!("{fixture}.")));
-        let runs_of = theirs.keys().filter(|field| field.ends_with("/run"));
+        let runs_of = expected.keys().filter(|field| field.ends_with("/run"));
         assert_eq!(own_runs.count(), runs_of.count(), "runs of {fixture}");
         let fields: BTreeSet<&String> =
-            facts.keys().chain(theirs.keys()).filter(|field| wanted(field)).collect();
+            facts.keys().chain(expected.keys()).filter(|field| wanted(field)).collect();
         compared += fields.len();
         for field in fields {
-            let values = [facts.get(field), theirs.get(field)];
+            let values = [facts.get(field), expected.get(field)];
             if let [Some(a), Some(b)] = values
                 && same(a, b)
             {
                 continue;
             }
             let [a, b] = values.map(|value| value.map_or_else(|| "nothing".to_owned(), Value::to_string));
-            let entry = explanations.iter().position(|(key, pattern, ours, theirs, _)| {
-                key == fixture && is_like(field, pattern) && *ours == a && *theirs == b
+            let entry = explanations.iter().position(|(key, pattern, shown_value, expected_value, _)| {
+                key == fixture && is_like(field, pattern) && *shown_value == a && *expected_value == b
             });
             match entry {
                 Some(entry) => explained[entry] += 1,
@@ -344,12 +344,12 @@ fn raised(job: &Path, stage: &str, number: usize, name: &str, (kind, message): (
 
 /// The types of both tables, each with and without its module.
 fn exceptions(folder: &Path) -> BTreeSet<String> {
-    let list_theirs = "import json, sys; sys.path.insert(0, sys.argv[1]); import harbor_reader\n\
+    let list_rows = "import json, sys; sys.path.insert(0, sys.argv[1]); import harbor_reader\n\
         print(json.dumps([row[1:] for row in harbor_reader.RAISED]))";
     let bench = repository().join("bench");
-    let theirs = output(Command::new("python3").args(["-B", "-c", list_theirs]).arg(bench));
+    let exception_rows = output(Command::new("python3").args(["-B", "-c", list_rows]).arg(bench));
     let mut all = BTreeSet::new();
-    for row in list(&theirs) {
+    for row in list(&exception_rows) {
         let (owner, kind) = (text(&row[0]), text(&row[1]));
         if !kind.contains('*') {
             all.insert(kind.to_owned());
@@ -357,12 +357,13 @@ fn exceptions(folder: &Path) -> BTreeSet<String> {
         }
     }
     let mut decisions = Command::new(env!("CARGO_BIN_EXE_stamina"));
-    let ours = output(decisions.arg("--db").arg(folder.join("other.sqlite")).args(["rpc", "get_decisions"]));
+    let decision_table =
+        output(decisions.arg("--db").arg(folder.join("other.sqlite")).args(["rpc", "get_decisions"]));
     let is_type = |word: &&str| {
         word.starts_with(|first: char| first.is_ascii_uppercase())
             && ["Error", "Exception", "Timeout", "Exceeded"].iter().any(|end| word.ends_with(end))
     };
-    for row in list(&ours["rows"]) {
+    for row in list(&decision_table["rows"]) {
         let words = text(&row["exceptions"]).split(|c: char| !c.is_ascii_alphanumeric() && c != '*');
         all.extend(words.filter(is_type).filter(|word| !word.contains('*')).map(str::to_owned));
     }
@@ -383,16 +384,17 @@ fn another_table_says_the_same_of_every_exception() {
         for (number, sentence) in (names.len()..).zip(SENTENCES) {
             raised(&job, stage, number, &format!("sentence-{number}"), *sentence);
         }
-        let of_job =
+        let job_config =
             json!({ "job_name": stage, "agents": [{ "name": "agent-a", "model_name": "vendor/model-a" }] });
-        std::fs::write(job.join("config.json"), of_job.to_string()).expect("to write");
+        std::fs::write(job.join("config.json"), job_config.to_string()).expect("to write");
         let all = names.len() + SENTENCES.len();
         std::fs::write(job.join("result.json"), json!({ "id": stage, "n_total_trials": all }).to_string())
             .expect("to write");
     }
     let wanted = |field: &str| field.ends_with("/cause");
     let sources = std::slice::from_ref(&root);
-    let compared = compare(&theirs(&root, false), sources, folder.path(), wanted, CAUSES_EXPLAINED);
+    let compared =
+        compare(&facts_by_other_reader(&root, false), sources, folder.path(), wanted, CAUSES_EXPLAINED);
     assert_eq!(compared, 3 * (names.len() + SENTENCES.len()), "each exception at each stage");
     assert!(names.len() > 300, "only {} exceptions", names.len());
 }
@@ -465,12 +467,12 @@ fn another_reader_says_the_same_of_steps_that_stop_early_or_say_nothing() {
     write_resumed_trial(&job, "untold__1", None, &session(&[(1, 1), (0, 0), (3, 3), (4, 4)]));
     write_resumed_trial(&job, "begin__1", None, &session(&[(0, 1), (2, 2), (3, 3)]));
     write_resumed_trial(&job, "end__1", None, &session(&[(1, 1), (0, 2), (3, 3), (0, 4)]));
-    let theirs = theirs(&root, false);
-    let facts = &theirs["early"];
+    let expected = facts_by_other_reader(&root, false);
+    let facts = &expected["early"];
     assert_eq!(facts["stopped/logged 1/event"], true, "the agent stopped it, and nothing from outside");
     assert_eq!(facts["sessions/silent 1/turn 4/cost_usd"], Value::Null, "it is known with the turn before");
     assert_eq!(facts["sessions/cost_known"], 3, "of the fourth nothing says what the last step used");
-    let compared = compare(&theirs, &[root], folder.path(), |_| true, &[]);
+    let compared = compare(&expected, &[root], folder.path(), |_| true, &[]);
     assert!(compared > 200, "only {compared} numbers were compared");
 }
 
@@ -488,10 +490,10 @@ fn the_scores_of_the_paper_are_those_of_their_formula() {
         let run = run.unwrap_or_else(|| panic!("{job} in {runs}"));
         (run["mt_at_k"].clone(), run["comp"].clone(), run["sr"].clone(), run["gap"].clone())
     };
-    let both = 100.0 * 11.0 / 12.0;
+    let percent = 100.0 * 11.0 / 12.0;
     assert_eq!(
         scores_of("oracle-k2"),
-        (json!({ "1": both, "2": both }), json!(100.0), Value::Null, Value::Null)
+        (json!({ "1": percent, "2": percent }), json!(100.0), Value::Null, Value::Null)
     );
     assert_eq!(scores_of("failures-k1"), (json!({ "1": 50.0 }), json!(50.0), Value::Null, Value::Null));
     assert_eq!(scores_of("nop-k1"), (json!({ "1": 0.0 }), json!(0.0), Value::Null, Value::Null));

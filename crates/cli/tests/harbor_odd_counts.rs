@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::harbor_differential::{compare, theirs};
+use crate::harbor_differential::{compare, facts_by_other_reader};
 
 /// Writes a trial of one step of a job, with these values in its result.
 fn trial(job: &Path, task: &str, changed: &[(&str, Value)], steps: &[Value]) {
@@ -54,9 +54,9 @@ fn another_reader_says_the_same_of_counts_of_calls_that_cannot_be() {
         tool(&json!(2.0)),
     ]);
     trial(&root.join("job"), "task", &[], &steps);
-    let theirs = theirs(&root, false);
-    assert_eq!(theirs["odd"]["job/task 1/turn 1/steps"], odd.len() + 3);
-    compare(&theirs, &[root], folder.path(), |_| true, &[]);
+    let expected = facts_by_other_reader(&root, false);
+    assert_eq!(expected["odd"]["job/task 1/turn 1/steps"], odd.len() + 3);
+    compare(&expected, &[root], folder.path(), |_| true, &[]);
 }
 
 /// Entries of the agent that only hold what tools gave, whichever way they are written, and one of a source that nobody knows.
@@ -89,9 +89,9 @@ fn another_reader_says_the_same_of_results_that_are_listed_as_entries() {
         json!({ "source": "agent", "message": "Done." }),
     ];
     trial(&root.join("job"), "task", &[], &steps);
-    let theirs = theirs(&root, false);
-    assert_eq!(theirs["listed"]["job/task 1/turn 1/steps"], 5, "three calls, what it sees, and its answer");
-    compare(&theirs, &[root], folder.path(), |_| true, &[]);
+    let expected = facts_by_other_reader(&root, false);
+    assert_eq!(expected["listed"]["job/task 1/turn 1/steps"], 5, "three calls, what it sees, and its answer");
+    compare(&expected, &[root], folder.path(), |_| true, &[]);
 }
 
 /// Values of another type than Harbor writes there.
@@ -113,8 +113,8 @@ fn another_reader_says_the_same_of_a_trial_that_is_damaged() {
     }
     trial(&job, "entry", &[], &[json!("x")]);
     trial(&job, "calls", &[], &[json!({ "source": "agent", "message": "Done.", "tool_calls": 0.5 })]);
-    let theirs = theirs(&root, false);
-    assert_eq!(theirs["damaged"]["job/n"], 8);
-    assert_eq!(theirs["damaged"]["job/entry 1/turn 1/steps"], Value::Null);
-    compare(&theirs, &[root], folder.path(), |_| true, &[]);
+    let expected = facts_by_other_reader(&root, false);
+    assert_eq!(expected["damaged"]["job/n"], 8);
+    assert_eq!(expected["damaged"]["job/entry 1/turn 1/steps"], Value::Null);
+    compare(&expected, &[root], folder.path(), |_| true, &[]);
 }

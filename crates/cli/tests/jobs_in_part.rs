@@ -139,8 +139,10 @@ fn an_agent_plans_its_own_trials_and_not_those_of_the_whole_job() {
             trial.write(&at, "the-job", 1.0, true);
         }
         library.ingest(&at);
-        let of_runs = planned(&library);
-        let [(run, planned, present, partial)] = &of_runs[..] else { panic!("one run: {of_runs:?}") };
+        let planned_runs = planned(&library);
+        let [(run, planned, present, partial)] = &planned_runs[..] else {
+            panic!("one run: {planned_runs:?}")
+        };
         assert_eq!((planned, present, partial), (&json!(6), &json!(6), &Value::Null), "lock: {has_lock}");
         assert_eq!(missing(&library, run), (vec![], json!(0)), "lock: {has_lock}");
         assert!(!library.text(&["runs"]).contains("of 12"), "lock: {has_lock}");
@@ -160,9 +162,9 @@ fn what_is_missing_of_an_agent_is_named_by_the_trials_of_the_other() {
         Trial::new("agent-b", task, repeat).write(&at, "the-job", 1.0, true);
     }
     library.ingest(&at);
-    let of_runs = planned(&library);
-    let [(first, first_planned, ..), (second, second_planned, present, partial)] = &of_runs[..] else {
-        panic!("two runs: {of_runs:?}")
+    let planned_runs = planned(&library);
+    let [(first, first_planned, ..), (second, second_planned, present, partial)] = &planned_runs[..] else {
+        panic!("two runs: {planned_runs:?}")
     };
     assert_eq!((first_planned, second_planned, present), (&json!(6), &json!(6), &json!(3)));
     assert_eq!(partial, "3 of 6 trials");
@@ -317,9 +319,9 @@ fn a_job_in_two_sources_is_whole_where_its_runs_are_taken_together() {
         let doubts = &library.json(&["matrix"])["cells"][0]["doubts"];
         assert!(doubts.to_string().matches(" of 6 trials").count() == 1, "{doubts}");
         // It is missing of both runs together: the first alone has 2 of 6.
-        let both = [(&runs[0].0, &runs[1].0), (&runs[1].0, &runs[0].0)]
+        let either_order = [(&runs[0].0, &runs[1].0), (&runs[1].0, &runs[0].0)]
             .map(|(a, b)| format!("5 of 6 trials of {a} and {b} (one job)"));
-        assert!(both.iter().any(|doubt| doubts.to_string().contains(doubt)), "{doubts}");
+        assert!(either_order.iter().any(|doubt| doubts.to_string().contains(doubt)), "{doubts}");
         // A trial that lies in both is there once.
         trials[1].write(&one, "the-job", 1.0, true);
         library.ingest(&library.path("one"));
@@ -341,10 +343,10 @@ fn a_withdrawn_trial_of_two_parts_of_a_job_is_one() {
     ] {
         let library = TestHome::new();
         let trials = agent_trials("agent-a");
-        for (name, (own, is_withdrawn)) in [("one", one), ("other", other)] {
+        for (name, (numbers, is_withdrawn)) in [("one", one), ("other", other)] {
             let at = library.path(name).join("job-x");
             job(&at, "the-job", &agents(&["agent-a"]), 2, 6, None);
-            for number in own {
+            for number in numbers {
                 trials[number].write(&at, "the-job", 1.0, true);
             }
             library.ingest(&library.path(name));
@@ -377,14 +379,14 @@ fn a_withdrawn_trial_of_two_parts_of_a_job_is_one() {
 fn an_agent_with_two_settings_is_said_to_have_both() {
     let library = TestHome::new();
     let at = library.path("job-x");
-    let of_effort =
+    let effort_trial =
         |effort, task, repeat| Trial { effort: Some(effort), ..Trial::new("agent-a", task, repeat) };
-    let both = json!([of_effort("low", "", 1).agent(), of_effort("high", "", 1).agent()]);
-    job(&at, "the-job", &both, 2, 8, None);
+    let agents = json!([effort_trial("low", "", 1).agent(), effort_trial("high", "", 1).agent()]);
+    job(&at, "the-job", &agents, 2, 8, None);
     for effort in ["low", "high"] {
         for (task, repeat) in [("a", 1), ("a", 2), ("b", 1), ("b", 2)] {
             let reward = if effort == "low" { 0.0 } else { 1.0 };
-            of_effort(effort, task, repeat).write(&at, "the-job", reward, true);
+            effort_trial(effort, task, repeat).write(&at, "the-job", reward, true);
         }
     }
     let ingested = library.ingest(&at);
@@ -393,14 +395,14 @@ fn an_agent_with_two_settings_is_said_to_have_both() {
     let warning = found.iter().map(ToString::to_string).collect::<String>();
     assert!(found.len() == 1 && warning.contains("agent.kwargs.reasoning_effort"), "{warnings:?}");
     assert!(warning.contains("up to 8 values") && !warning.contains("all values"), "{warning}");
-    let of_runs = planned(&library);
-    let [(run, planned, present, _)] = &of_runs[..] else { panic!("one run: {of_runs:?}") };
+    let planned_runs = planned(&library);
+    let [(run, planned, present, _)] = &planned_runs[..] else { panic!("one run: {planned_runs:?}") };
     assert_eq!((planned, present), (&json!(8), &json!(8)));
 
     let other = library.path("job-y");
-    job(&other, "other-job", &json!([of_effort("low", "", 1).agent()]), 2, 2, None);
+    job(&other, "other-job", &json!([effort_trial("low", "", 1).agent()]), 2, 2, None);
     for repeat in [1, 2] {
-        of_effort("low", "a", repeat).write(&other, "other-job", 1.0, true);
+        effort_trial("low", "a", repeat).write(&other, "other-job", 1.0, true);
     }
     library.ingest(&other);
     let ids = library.run_ids();
@@ -481,9 +483,9 @@ fn the_score_of_a_group_is_over_the_trials_that_count() {
     };
     // Both parts are one job: 100, 50 and 0 of its tasks, not the mean of 100 and 25.
     is_near(score_and_rate(), (50.0, 0.5));
-    let of_runs = planned(&library);
-    let (of_p, in_both) = (of_runs[0].0.as_str(), trials[2].name());
-    library.text(&["withdraw", of_p, "--trial", &in_both, "--reason", "wrong image"]);
+    let planned_runs = planned(&library);
+    let (p_run, shared_trial) = (planned_runs[0].0.as_str(), trials[2].name());
+    library.text(&["withdraw", p_run, "--trial", &shared_trial, "--reason", "wrong image"]);
     // Of task b the trial that failed is left, also in q.
     is_near(score_and_rate(), (100.0 / 3.0, 2.0 / 5.0));
 }

@@ -279,17 +279,17 @@ fn two_that_ask_for_a_sampling_at_once_get_one_job() {
     });
     let settings = sampled(&app, &home, &endpoint);
     let ask = |settings: &Value| app.ask("sample_scenarios", &json!({ "settings": settings }));
-    let both: Vec<Value> = std::thread::scope(|threads| {
+    let job_ids: Vec<Value> = std::thread::scope(|threads| {
         let handles: Vec<_> = (0..2).map(|_| threads.spawn(|| ask(&settings))).collect();
         handles.into_iter().map(|one| one.join().expect("no panic").expect("a job")).collect()
     });
-    assert_eq!(both[0], both[1]);
+    assert_eq!(job_ids[0], job_ids[1]);
     // Others do not get into its place meanwhile.
     let mut other = settings.clone();
     other["base_seed"] = json!("8");
     assert_eq!(ask(&other).expect_err("refused")["code"], "run.sampling");
     go.send(()).expect("the endpoint waits");
-    let ended = app.until("get_job", &both[0], |job| job["state"] != "running");
+    let ended = app.until("get_job", &job_ids[0], |job| job["state"] != "running");
     assert_eq!(ended["state"], "done", "{ended}");
     let jobs = app.get("list_jobs", &json!({}));
     let samplings = jobs["jobs"].as_array().expect("jobs").iter().filter(|job| job["kind"] == "sampling");

@@ -137,11 +137,11 @@ fn such_runs_enter_no_statistic_of_stamina() {
     assert!(lines.iter().all(|line| line.contains("n/a") && !line.contains("0/0")), "{shown}");
     let table = library.json(&["table", "library"]);
     let rows = table["rows"].as_array().expect("rows");
-    let of_tests = ["n", "events", "censored", "mean_stamina", "tau", "median", "end_reasons"];
-    let known = |row: &&Value| of_tests.iter().any(|column| !row[*column].is_null());
+    let test_columns = ["n", "events", "censored", "mean_stamina", "tau", "median", "end_reasons"];
+    let known = |row: &&Value| test_columns.iter().any(|column| !row[*column].is_null());
     assert_eq!((rows.len(), rows.iter().filter(known).count()), (5, 1), "{table}");
     let (run, other) = (run_of(&library, "gpt-4o"), run_of(&library, "gpt-4.1"));
-    let own = tested[0]["id"].as_str().expect("an id");
+    let own_run = tested[0]["id"].as_str().expect("an id");
 
     // What a command wrongly gave, or said instead of why there is nothing.
     let wrong = |args: &[&str]| -> Option<String> {
@@ -158,7 +158,7 @@ fn such_runs_enter_no_statistic_of_stamina() {
         vec!["rerun-list", &run],
         vec!["compare", &run],
         vec!["compare", &run, &other],
-        vec!["compare", own, &run],
+        vec!["compare", own_run, &run],
         vec!["compare", "harness:openai"],
         vec!["compare", "model:gpt-4o@locobench-agent"],
         vec!["matrix", &run],
@@ -187,7 +187,7 @@ fn such_runs_enter_no_statistic_of_stamina() {
     let failures = library.json(&["failures"]);
     assert!(!failures.to_string().contains("locobench"), "{failures}");
     // The other way round: a run with tests has no such figures.
-    let output = library.stamina(&["locobench", own]);
+    let output = library.stamina(&["locobench", own_run]);
     assert!(!output.status.success() && text(&output.stderr).contains("no such sessions"));
 }
 

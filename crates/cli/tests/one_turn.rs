@@ -442,11 +442,11 @@ fn a_run_without_a_trial_that_counts_follows_the_others() {
         home.json(&["ingest", home.path(job).to_str().expect("UTF-8")]);
     }
     let runs = home.json(&["runs"]);
-    let of_model = |model: &str| {
+    let model_run_id = |model: &str| {
         let found = runs.as_array().expect("runs").iter().find(|run| run["model"] == model);
         found.and_then(|run| run["id"].as_str()).expect("an id").to_owned()
     };
-    let (a, b) = (of_model("model-a"), of_model("model-b"));
+    let (a, b) = (model_run_id("model-a"), model_run_id("model-b"));
     home.text(&["withdraw", &b, "--trial", "a__model-b0", "--reason", "wrong image"]);
     let compared = home.json(&["compare", &a, &b]);
     assert_eq!(compared["of_one_turn"], true, "{compared}");

@@ -150,7 +150,7 @@ fn a_paper_of_every_figure_and_table_compiles_without_a_warning() {
     stamina(folder, &played);
     // Runs whose settings differ, with retries, failures of many kinds and odd names.
     let runs = ["staminabench.own", "oracle-k2", "nop", "failures"];
-    let mut of_figures = String::new();
+    let mut figure_pages = String::new();
     for (name, args) in figures(&runs) {
         let mut is_made = true;
         for format in ["pdf", "tex"] {
@@ -166,11 +166,11 @@ fn a_paper_of_every_figure_and_table_compiles_without_a_warning() {
         if !is_made {
             continue;
         }
-        of_figures.push_str(&format!(
+        figure_pages.push_str(&format!(
             "\\includegraphics{{{name}.pdf}}\\clearpage\n\\input{{{name}.tex}}\\clearpage\n"
         ));
     }
-    let (tables, mut many, mut of_tables) = (kinds::tables(), 0, String::new());
+    let (tables, mut many, mut table_pages) = (kinds::tables(), 0, String::new());
     for kind in &tables {
         let subject: &[&str] = match kind.as_str() {
             "matrix" | "spread" | "published" => &runs[..1],
@@ -186,20 +186,20 @@ fn a_paper_of_every_figure_and_table_compiles_without_a_warning() {
         };
         let out = format!("table-{kind}.tex");
         stamina(folder, &[&["table", kind.as_str()][..], subject, &["--out", &out]].concat());
-        of_tables.push_str(&format!("\\input{{{out}}}\\clearpage\n"));
+        table_pages.push_str(&format!("\\input{{{out}}}\\clearpage\n"));
         // Drawn, where a page can hold it.
         let drawn = format!("table-{kind}.pdf");
         let args =
             [&["table", kind.as_str()][..], subject, &["--out", &drawn, "--preset", "icml:full"]].concat();
         if attempt(folder, &args).status.success() {
-            of_tables.push_str(&format!("\\includegraphics{{{drawn}}}\\clearpage\n"));
+            table_pages.push_str(&format!("\\includegraphics{{{drawn}}}\\clearpage\n"));
             many += 1;
         }
     }
     assert!(many > tables.len() / 2, "{many} tables were drawn");
     // Apart, since widths of long tables are known at the third time, and figures take TeX the longest.
-    let figures = compile(folder, "figures", &of_figures);
-    let tables = compile(folder, "tables", &of_tables);
+    let figures = compile(folder, "figures", &figure_pages);
+    let tables = compile(folder, "tables", &table_pages);
     let text = format!("{figures}{tables}");
     for wanted in [
         "Settings that differ",

@@ -69,10 +69,10 @@ fn tables_have_one_word_for_a_cost_that_is_not_counted() {
 #[test]
 fn every_p_has_its_name_and_unpaired_numbers_say_so() {
     let home = with_staminabench();
-    let both = ["staminabench.own", "staminabench.nested_folders"];
-    let compared = home.text(&["compare", both[0], both[1]]);
+    let runs = ["staminabench.own", "staminabench.nested_folders"];
+    let compared = home.text(&["compare", runs[0], runs[1]]);
     assert!(compared.contains("On shared scenarios read the paired difference first."), "{compared}");
-    let printed = home.text(&["table", "pairs", both[0], both[1]]);
+    let printed = home.text(&["table", "pairs", runs[0], runs[1]]);
     let head = printed.lines().find(|line| line.contains("| Against |")).expect("a head");
     let named: Vec<&str> = head.split('|').map(str::trim).filter(|name| name.starts_with("p ")).collect();
     assert_eq!(
@@ -117,4 +117,36 @@ fn failing_tests_of_a_turn_that_passed_are_none() {
     let passed = with_state("passed");
     assert!(!passed.is_empty() && passed.iter().all(|row| row["failing"] == 0), "{table}");
     assert!(with_state("not reached").iter().all(|row| row["failing"].is_null()), "{table}");
+}
+
+/// They stood in `--json` and in `stamina table scores` alone.
+#[test]
+fn scores_of_turns_stand_below_a_matrix_that_has_them() {
+    let home = TestHome::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("attempts.csv");
+    // One of two turns passed, and nobody says how many turns the other run's scenario has.
+    let rows = "run,harness,model,scenario,turn,attempt,passed,planned_turns\n\
+                r,h,m,a,1,1,true,2\nr,h,m,a,2,1,false,2\ns,h,n,a,1,1,true,\ns,h,n,a,2,1,false,\n";
+    std::fs::write(&path, rows).expect("a table");
+    home.ingest(&path);
+    let text = home.text(&["matrix"]);
+    let (_, scores) = text.split_once("\nScores of turns, 0 to 100\n").unwrap_or_else(|| panic!("{text}"));
+    let cells = |line: &str| -> Vec<String> {
+        line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect()
+    };
+    let head = ["harness", "model", "dataset", "case", "perfect tasks", "MT@1", "SR", "Gap", "Comp"];
+    let lines: Vec<Vec<String>> = scores.lines().map(cells).take(3).collect();
+    assert_eq!(lines[0], head, "{scores}");
+    assert_eq!(lines[1][..3], ["h", "m", "50.0"], "{scores}");
+    assert_eq!(lines[1][5..], ["50.0", "unknown", "unknown", "0.0"], "{scores}");
+    assert_eq!((lines[2][1].as_str(), lines[2][5].as_str()), ("n", "unknown"), "{scores}");
+    // The most turns seen stand in for those that nobody declares, also in perfect tasks. What is unknown is not in doubt.
+    assert!(lines[2][2..5].iter().all(|cell| cell.ends_with('*') != (cell == "unknown")), "{scores}");
+    assert!(!scores.contains("unknown*") && lines[2][4].ends_with('*'), "{scores}");
+    assert!(scores.contains("h × n: MT@k and Comp are refused: the number of rounds"), "{scores}");
+    assert!(scores.contains("\nSR and Gap are unknown: "), "of both: {scores}");
+    // A benchmark whose turns are not graded by themselves has none.
+    let text = with_staminabench().text(&["matrix"]);
+    assert!(!text.contains("Scores of turns"), "{text}");
 }

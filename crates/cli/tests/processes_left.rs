@@ -52,7 +52,7 @@ fn verdicts_of_processes_that_an_agent_left_are_doubts_of_its_run() {
         "2 attempts may have the verdict of processes that the agent left",
     ];
     let note = "In 3 attempts the agent left processes that could write the verdict";
-    for (benchmark, is_said) in [("HARBOR", true), ("RESTFUL_SERVER_GEN_ITERATIVE", false)] {
+    for (benchmark, is_stated) in [("HARBOR", true), ("RESTFUL_SERVER_GEN_ITERATIVE", false)] {
         let home = TestHome::new();
         own_run(&home, benchmark);
         let run = home.run_ids().remove(0);
@@ -61,11 +61,11 @@ fn verdicts_of_processes_that_an_agent_left_are_doubts_of_its_run() {
         let [table, shown] = [home.text(&["runs"]), home.text(&["show", &run])];
         for doubt in doubts {
             for text in [&listed, &page, &table, &shown] {
-                assert_eq!(text.contains(doubt), is_said, "{benchmark}: {doubt}: {text}");
+                assert_eq!(text.contains(doubt), is_stated, "{benchmark}: {doubt}: {text}");
             }
         }
         for text in [&page, &shown] {
-            assert_eq!(text.contains(note), is_said, "{benchmark}: {text}");
+            assert_eq!(text.contains(note), is_stated, "{benchmark}: {text}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use test_folders::copy;
 
 use crate::app;
 
@@ -63,6 +64,28 @@ fn words_of_a_transcript_are_found_in_the_step_that_holds_them() {
     assert!(step.to_string().contains("workspace"), "{step}");
     // A second search finds the same and reads nothing into the index.
     assert_eq!(json(&home, &["search", "workspace", "--limit", "30"]), hits);
+}
+
+/// Each turn and run of one failing test was a place of its own, with its message twice.
+#[test]
+fn a_failing_test_of_many_runs_is_one_place_with_its_texts_once() {
+    let home = app::TestHome::new();
+    let results = home.path("evocode");
+    copy(&repository().join("tests/fixtures/evocode"), &results);
+    let path = results.join("tasks/task_one.json");
+    let mut task: Value = serde_json::from_slice(&std::fs::read(&path).expect("a task")).expect("JSON");
+    task["models"]["Tiny-1"]["2"] = task["models"]["Big-2-high"]["2"].clone();
+    std::fs::write(&path, task.to_string()).expect("a task");
+    let output = home.stamina(&["ingest", "evocode"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for words in ["empty list", "\"empty list\""] {
+        let hits = json(&home, &["search", words]);
+        let tests: Vec<&Value> = hits.iter().filter(|hit| hit["kind"] == "failure").collect();
+        let [hit] = tests[..] else { panic!("one place: {hits:#?}") };
+        assert_eq!(hit["where"], "test c007, the same in 1 more place");
+        let snippet = hit["snippet"].as_str().expect("a snippet");
+        assert_eq!(snippet.matches("exit 1").count(), 1, "{snippet}");
+    }
 }
 
 #[test]

@@ -56,8 +56,9 @@ fn mean_stamina_is_that_of_lifelines() {
     let compared = answer(&home, &["table", "pairs", "loopy-m-large", "loopy-m-small"]);
     let row = &compared["rows"][0];
     for (name, key) in [("logrank_chi2", "chi2"), ("logrank_p", "p")] {
-        let (ours, theirs) = (row[name].as_f64().expect(name), golden["logrank"][key].as_f64().expect(key));
-        assert!((ours - theirs).abs() < 1e-9, "{name}: {ours} and {theirs}");
+        let (value, golden_value) =
+            (row[name].as_f64().expect(name), golden["logrank"][key].as_f64().expect(key));
+        assert!((value - golden_value).abs() < 1e-9, "{name}: {value} and {golden_value}");
     }
 }
 
@@ -145,8 +146,9 @@ fn a_column_is_mapped_by_its_name_however_it_is_written() {
     assert!(message.contains("No table there has the columns round"), "{message}");
     answer(&home, &["ingest", two, "--map", "turn=ROUND"]);
     let runs = home.json(&["runs"]);
-    let of_two = runs.as_array().expect("runs").iter().find(|run| run["model"] == "other").expect("the run");
-    let shown = home.json(&["show", of_two["id"].as_str().expect("an id")]);
+    let other_run =
+        runs.as_array().expect("runs").iter().find(|run| run["model"] == "other").expect("the run");
+    let shown = home.json(&["show", other_run["id"].as_str().expect("an id")]);
     assert_eq!(shown["episodes"][0]["turns"].as_array().map(Vec::len), Some(1), "{shown}");
 }
 
@@ -273,15 +275,15 @@ fn the_table_of_an_importer_is_mapped_and_goes_with_its_source() {
     fs::write(&program, script).expect("written");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("executable");
     let [path, program] = [&results, &program].map(|path| path.to_str().expect("UTF-8"));
-    let with = ["ingest", path, "--with", program];
-    assert_eq!(home.stamina(&with).status.code(), Some(2), "its columns have other names");
+    let arguments = ["ingest", path, "--with", program];
+    assert_eq!(home.stamina(&arguments).status.code(), Some(2), "its columns have other names");
     let map: Vec<&str> = ["run=experiment", "model=llm", "turn=round", "attempt=try", "passed=ok"]
         .into_iter()
         .flat_map(|pair| ["--map", pair])
         .collect();
-    assert_eq!(answer(&home, &[&with[..], &map].concat())["sources"][0]["attempts"], 1);
+    assert_eq!(answer(&home, &[&arguments[..], &map].concat())["sources"][0]["attempts"], 1);
     // It is remembered by the header.
-    assert_eq!(answer(&home, &with)["sources"][0]["attempts"], 1);
+    assert_eq!(answer(&home, &arguments)["sources"][0]["attempts"], 1);
     let kept = || fs::read_dir(home.path("library.sqlite.imported")).expect("the folder").count();
     assert_eq!(kept(), 1);
     answer(&home, &["close", path]);
@@ -293,8 +295,8 @@ fn the_table_of_an_importer_is_mapped_and_goes_with_its_source() {
 // docs/security.md: An importer of others
 fn an_importer_of_the_settings_is_run_only_for_what_is_opened_with_it() {
     let home = TestHome::new();
-    let (results, own) = (home.path("results"), home.path("own"));
-    for folder in [&results, &own] {
+    let (results, own_tools) = (home.path("results"), home.path("own"));
+    for folder in [&results, &own_tools] {
         fs::create_dir(folder).expect("a folder");
     }
     let write_program = |path: &Path, name: &str| {
@@ -305,8 +307,10 @@ fn an_importer_of_the_settings_is_run_only_for_what_is_opened_with_it() {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
         path.to_str().expect("UTF-8").to_owned()
     };
-    let (program, planted) =
-        (write_program(&own, "stamina-import-verdicts"), write_program(&results, "stamina-import-planted"));
+    let (program, planted) = (
+        write_program(&own_tools, "stamina-import-verdicts"),
+        write_program(&results, "stamina-import-planted"),
+    );
     let runs =
         |program: &str| fs::read_to_string(format!("{program}.runs")).map_or(0, |runs| runs.lines().count());
     let path = results.to_str().expect("UTF-8");
@@ -319,16 +323,16 @@ fn an_importer_of_the_settings_is_run_only_for_what_is_opened_with_it() {
     // Opening a source runs none, whatever else the request says; nor is one run that is not listed.
     let plain = app.ask("open_source", &json!({ "path": path, "importer": program })).unwrap_err();
     assert_eq!(plain["code"], "source.not_recognised");
-    let with =
+    let arguments =
         |importer: &str, columns: Value| json!({ "path": path, "importer": importer, "columns": columns });
-    let refused = app.ask("open_with_importer", &with(&planted, json!({}))).unwrap_err();
+    let refused = app.ask("open_with_importer", &arguments(&planted, json!({}))).unwrap_err();
     assert_eq!(refused["code"], "importer.not_listed");
     assert_eq!((runs(&program), runs(&planted)), (0, 0));
 
     // Its table has another name for a column, which the app then asks for.
-    let missing = app.ask("open_with_importer", &with(&program, json!({}))).unwrap_err();
+    let missing = app.ask("open_with_importer", &arguments(&program, json!({}))).unwrap_err();
     assert_eq!(missing["not_recognised"]["tables"][0]["missing"][0]["column"], "run");
-    let opened = app.get("open_with_importer", &with(&program, json!({ "run": "experiment" })));
+    let opened = app.get("open_with_importer", &arguments(&program, json!({ "run": "experiment" })));
     assert_eq!(opened["path"], fs::canonicalize(path).expect("there").to_str().expect("UTF-8"));
     let is_read = |state: &Value| state["sources"][0]["status"] == "ready" && state["runs"] == 1;
     app.until("app_state", &json!({}), is_read);
@@ -350,6 +354,6 @@ fn an_importer_of_the_settings_is_run_only_for_what_is_opened_with_it() {
     let left = app.get("set_importers", &json!({ "add": [], "remove": ["verdicts"] }));
     assert_eq!(left["importers"], json!([]));
     assert_eq!(home.stamina(&named).status.code(), Some(2));
-    let removed = app.ask("open_with_importer", &with(&program, json!({}))).unwrap_err();
+    let removed = app.ask("open_with_importer", &arguments(&program, json!({}))).unwrap_err();
     assert_eq!((&removed["code"], runs(&program)), (&json!("importer.not_listed"), 3));
 }

@@ -205,22 +205,24 @@ fn a_recipe_that_changes_once_it_was_shown_is_not_what_was_trusted() {
 fn nothing_that_lies_in_the_folder_of_a_new_run_becomes_part_of_it() {
     let home = TestHome::new();
     // As a begin that was killed leaves it, and more.
-    let own = home.path("results/.stamina");
+    let own_folder = home.path("results/.stamina");
     let outside = home.path("outside");
-    for folder in
-        [own.join("state/scenario_0/live/workspace"), own.join("state/scenario_0/live/home"), outside.clone()]
-    {
+    for folder in [
+        own_folder.join("state/scenario_0/live/workspace"),
+        own_folder.join("state/scenario_0/live/home"),
+        outside.clone(),
+    ] {
         std::fs::create_dir_all(&folder).expect("a folder");
         std::fs::write(folder.join("planted.txt"), "theirs").expect("a file");
     }
-    symlink(&outside, own.join("episodes")).expect("a link");
+    symlink(&outside, own_folder.join("episodes")).expect("a link");
     let journal = json!({ "before": { "calls": 7, "feedback": "theirs" } });
-    std::fs::write(own.join("state/scenario_0/journal.json"), journal.to_string()).expect("a file");
+    std::fs::write(own_folder.join("state/scenario_0/journal.json"), journal.to_string()).expect("a file");
     home.run_until_budget(2, 1);
     let left = state_of(&home.path("results"));
     let planted: Vec<_> = left.iter().filter(|(path, ..)| path.ends_with("planted.txt")).collect();
     assert!(planted.is_empty() && left.len() > 5, "{planted:?} of {}", left.len());
-    let kept = std::fs::read_to_string(own.join("state/scenario_0/journal.json")).expect("a journal");
+    let kept = std::fs::read_to_string(own_folder.join("state/scenario_0/journal.json")).expect("a journal");
     assert!(!kept.contains("theirs"), "{kept}");
     assert_eq!(std::fs::read_dir(&outside).expect("a folder").count(), 1);
 }
@@ -275,7 +277,7 @@ fn played_once(home: &TestHome) -> impl Fn() + '_ {
 // docs/security.md: The records of a run (`.stamina/`)
 fn links_in_the_runners_folder_are_not_followed() {
     let canary = "theirs, and it stays so\n";
-    let own = [
+    let own_files = [
         "lock",
         "events.jsonl",
         "gateway.jsonl",
@@ -298,7 +300,8 @@ fn links_in_the_runners_folder_are_not_followed() {
         ".part-report.json",
         "scenario_0/trajectory.json",
     ];
-    let files = own.map(|name| format!(".stamina/{name}")).into_iter().chain(results.map(str::to_owned));
+    let files =
+        own_files.map(|name| format!(".stamina/{name}")).into_iter().chain(results.map(str::to_owned));
     let home = TestHome::new();
     let again = played_once(&home);
     for name in files {
@@ -358,10 +361,10 @@ fn links_in_the_runners_folder_are_not_followed() {
 fn pipes_and_devices_hold_nobody_up() {
     let home = TestHome::new();
     home.run_until_budget(2, 1);
-    let own = home.path("results/.stamina");
+    let own_folder = home.path("results/.stamina");
     for name in ["events.jsonl", "gateway.jsonl", "control.json", "episodes/scenario_0.json"] {
-        drop(std::fs::remove_file(own.join(name)));
-        let made = std::process::Command::new("mkfifo").arg(own.join(name)).status().expect("mkfifo");
+        drop(std::fs::remove_file(own_folder.join(name)));
+        let made = std::process::Command::new("mkfifo").arg(own_folder.join(name)).status().expect("mkfifo");
         assert!(made.success());
     }
     let output = home.stamina(&["status", "results"]);
@@ -374,8 +377,8 @@ fn pipes_and_devices_hold_nobody_up() {
     let output = home.stamina(&["resume", "results", "--trust"]);
     assert!(!output.status.success());
     // An endless device in the place of the record.
-    std::fs::remove_file(own.join("run.json")).expect("it was there");
-    symlink("/dev/zero", own.join("run.json")).expect("a link");
+    std::fs::remove_file(own_folder.join("run.json")).expect("it was there");
+    symlink("/dev/zero", own_folder.join("run.json")).expect("a link");
     let output = home.stamina(&["status", "results"]);
     assert!(!output.status.success() && text(&output.stderr).contains("link"), "{}", text(&output.stderr));
     let app = Served::new(&home);

@@ -42,7 +42,7 @@ fn a_withdrawn_run_is_marked_and_left_out_of_what_takes_runs_together() {
     let library = Library::with_two_runs();
     let ids: Vec<String> = library.marks().into_iter().map(|(id, _)| id).collect();
     let [first, second] = ids.as_slice() else { panic!("{ids:?}") };
-    let own = library.0.json(&["survival", second]);
+    let survival = library.0.json(&["survival", second]);
     assert_eq!(library.episodes_of_the_matrix(), 4);
 
     let refused = library.0.stamina(&["withdraw", second, "--reason", " "]);
@@ -58,18 +58,18 @@ fn a_withdrawn_run_is_marked_and_left_out_of_what_takes_runs_together() {
     }
     // Whatever shows it alone.
     let mark = format!("{second}: withdrawn (wrong image)");
-    let of_turns = ["episodes", "turns", "by-turn", "tasks", "per-task", "retries"];
-    let of_failures = ["failures", "cases", "origins", "repairs", "repair-times", "flips"];
-    for kind in of_turns.into_iter().chain(of_failures) {
+    let turn_kinds = ["episodes", "turns", "by-turn", "tasks", "per-task", "retries"];
+    let failure_kinds = ["failures", "cases", "origins", "repairs", "repair-times", "flips"];
+    for kind in turn_kinds.into_iter().chain(failure_kinds) {
         let printed = library.0.text(&["table", kind, second]);
         assert_eq!(printed.matches(&mark).count(), 1, "{kind}: {printed}");
     }
     let printed = library.0.text(&["failures", second]);
     assert!(printed.contains(&mark), "{printed}");
-    let of_library = library.0.text(&["table", "library"]);
-    assert!(of_library.contains(&format!("{second}: withdrawn (wrong image)")), "{of_library}");
+    let library_table = library.0.text(&["table", "library"]);
+    assert!(library_table.contains(&format!("{second}: withdrawn (wrong image)")), "{library_table}");
     // Its own numbers stay.
-    assert_eq!(library.0.json(&["survival", second]), own);
+    assert_eq!(library.0.json(&["survival", second]), survival);
     assert_eq!(library.episodes_of_the_matrix(), 2);
     let matrix = library.0.json(&["matrix"]).to_string();
     assert!(matrix.contains("is withdrawn (wrong image), and not in this matrix."), "{matrix}");
@@ -205,13 +205,13 @@ fn a_withdrawn_trial_leaves_every_number_and_stays_where_it_is_shown() {
     let scenario = failed["scenario"].as_str().expect("a task");
     let marked = home.json(&["withdraw", &run, "--trial", scenario, "--reason", "network down"]);
     assert_eq!(marked, serde_json::json!([{ "id": run, "episode": trial, "invalid": "network down" }]));
-    let own = |runs: &Value| {
+    let run_row = |runs: &Value| {
         (runs.as_array().expect("runs").iter())
             .find(|row| row["id"] == run.as_str())
             .expect("the run")
             .clone()
     };
-    let left = own(&home.json(&["runs"]));
+    let left = run_row(&home.json(&["runs"]));
     assert_eq!(
         [&left["episodes"], &left["withdrawn_episodes"], &left["coverage"]["present"], &left["invalid"]],
         [&Value::from(1), &Value::from(1), &Value::from(1), &Value::Null]
@@ -238,7 +238,7 @@ fn a_withdrawn_trial_leaves_every_number_and_stays_where_it_is_shown() {
     assert_eq!(episodes(&other.0, &run), marks);
     other.0.ingest(&folders::fixtures().join("world/set-order"));
     assert_eq!(episodes(&other.0, &run), marks);
-    assert_eq!(own(&other.0.json(&["runs"]))["withdrawn_episodes"], 1);
+    assert_eq!(run_row(&other.0.json(&["runs"]))["withdrawn_episodes"], 1);
 
     let twice = home.stamina(&["withdraw", &run, "--trial", "not-there", "--reason", "gone"]);
     assert_eq!(twice.status.code(), Some(1));
@@ -282,8 +282,8 @@ fn the_mark_of_a_trial_travels_with_the_tidy_table() {
     let (run, trial) = (other.0.run_ids())
         .into_iter()
         .find_map(|run| {
-            let of_run = episodes(&other.0, &run);
-            of_run.into_iter().find(|(_, mark)| mark.is_some()).map(|(trial, _)| (run, trial))
+            let run_episodes = episodes(&other.0, &run);
+            run_episodes.into_iter().find(|(_, mark)| mark.is_some()).map(|(trial, _)| (run, trial))
         })
         .expect("a mark");
     other.0.json(&["withdraw", &run, "--trial", &trial, "--undo"]);

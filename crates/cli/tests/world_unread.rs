@@ -14,12 +14,12 @@ use crate::folders::{self, fixtures};
 fn ingest(path: &Path) -> (Option<i32>, String, Value) {
     let output = TestHome::new().stamina(&["ingest", path.to_str().expect("UTF-8"), "--json"]);
     let json: Value = serde_json::from_slice(&output.stdout).expect("JSON on standard output");
-    let of_path = json["errors"].get(0).or(json["sources"].get(0)).expect("the path").clone();
+    let path_entry = json["errors"].get(0).or(json["sources"].get(0)).expect("the path").clone();
     assert_eq!(
         json["errors"].as_array().map_or(0, Vec::len) + json["sources"].as_array().map_or(0, Vec::len),
         1
     );
-    (output.status.code(), text(&output.stderr), of_path)
+    (output.status.code(), text(&output.stderr), path_entry)
 }
 
 #[test]
@@ -168,31 +168,32 @@ fn a_single_file_is_no_damaged_zip_unless_it_is_one() {
 fn a_single_file_of_no_format_is_named_by_its_form() {
     let folder = tempfile::tempdir().expect("a folder");
     let unreadable = |reason: &str| format!("is a table that cannot be read: {reason}");
-    let of_form = |form: &str| format!("is {form}, of no format that is read");
-    let scores = of_form("a JSON file with a list whose first entry is an object whose keys are q, score");
+    let unread_form = |form: &str| format!("is {form}, of no format that is read");
+    let scores =
+        unread_form("a JSON file with a list whose first entry is an object whose keys are q, score");
     for (name, content, kind, sentence) in [
-        ("one.json", r#"{"a": NaN}"#, "json", of_form("a JSON file with an object whose key is a")),
+        ("one.json", r#"{"a": NaN}"#, "json", unread_form("a JSON file with an object whose key is a")),
         (
             "notes.json",
             r#"{"a": 1, "b": []}"#,
             "json",
-            of_form("a JSON file with an object whose keys are a, b"),
+            unread_form("a JSON file with an object whose keys are a, b"),
         ),
         ("scores.json", r#"[{"q": 1, "score": 2}]"#, "json", scores),
         (
             "cut.json",
             r#"{"a": 1, "b": "#,
             "json",
-            of_form("a broken JSON file with an object whose keys are a, b"),
+            unread_form("a broken JSON file with an object whose keys are a, b"),
         ),
         (
             "lines.json",
             "{\"a\": 1}\n{\"a\": 2}\n",
             "json_lines",
-            of_form("a file of JSON lines that begins with an object whose key is a"),
+            unread_form("a file of JSON lines that begins with an object whose key is a"),
         ),
-        ("empty.json", "", "empty", of_form("an empty file")),
-        ("notes.md", "# Notes", "text", of_form("a text file")),
+        ("empty.json", "", "empty", unread_form("an empty file")),
+        ("notes.md", "# Notes", "text", unread_form("a text file")),
         ("empty.csv", "", "table", unreadable("the file is empty")),
         ("lists.jsonl", "[1, 2]\n", "table", unreadable("no JSON object in its first lines")),
         ("text.parquet", "PAR", "table", unreadable("")),

@@ -161,7 +161,7 @@ fn plan(data: &Bars, sheet: &Sheet) -> BarsPlan {
         .map(|(row, is_below)| count_published_beside(sheet, &axis, &without_note(row, *is_below), unit))
         .collect();
     let names = shown_all(&labels, names_right - sheet.names_left(), size);
-    notes.extend(footnotes::wrap_whole(&published_below(data, &names, &published_beside), notes_width, size));
+    notes.extend(footnotes::wrap(&published_below(data, &names, &published_beside), notes_width, size));
     let count = data.rows.len().max(1) as f64;
     let rest = TOP + sheet.below(true) + footnotes::height(notes.len(), size) + PAD;
     let least = if sheet.print { 1.6 * size } else { 22.0 };

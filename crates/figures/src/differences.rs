@@ -1,6 +1,8 @@
 //! Forest plot: the difference of each run to the reference, with its interval.
 
-use crate::display_names::{full_name, is_nonsense, least_width, natural_width, shortest_names, shown_all};
+use crate::display_names::{
+    full_name, is_nonsense, least_width, natural_width, number_before, shortest_names, shown_all,
+};
 use crate::font::text_width;
 use crate::labels::Area;
 use crate::line_breaks::{broken, widest_part};
@@ -141,12 +143,9 @@ fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> DifferencesPlan {
         None => room.min((sheet.width / 3.0).max(if least <= room { least } else { 0.0 })),
     };
     let mut in_one = self::names(data, names, size);
+    let is_vague = |text: &str| is_nonsense(text) || number_before(text).is_some();
     let is_above = in_lines.is_none()
-        && data
-            .rows
-            .iter()
-            .zip(&in_one)
-            .any(|(row, text)| is_nonsense(text) && !row.label.name.contains('…'));
+        && data.rows.iter().zip(&in_one).any(|(row, text)| is_vague(text) && !row.label.name.contains('…'));
     if is_above {
         in_one = self::names(data, sheet.width - PAD - sheet.names_left(), size);
     }

@@ -1,6 +1,6 @@
 //! Names for display. They may contain any text, and must fit into a width.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use model::is_display_control;
 use unicode_segmentation::UnicodeSegmentation as _;
@@ -8,9 +8,13 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use crate::font::text_width;
 use crate::spec::SeriesLabel;
 
+mod cut;
 mod readable;
 
-pub(crate) use self::readable::{are_readable, are_whole, is_nonsense, readable_width, readable_width_of};
+use self::cut::cut_apart;
+pub(crate) use self::readable::{
+    are_readable, are_whole, is_nonsense, number_before, readable_width, readable_width_of,
+};
 
 /// The mark at the cut of a name.
 const ELLIPSIS: &str = "…";
@@ -98,23 +102,29 @@ impl CleanedName {
         }
     }
 
+    /// The name, cut in its middle, with its suffix.
     fn shown(&self, width: f64, size: f64) -> String {
+        let room = width - text_width(self.badge(width, size), size);
+        self.with_badge(fit(&self.name, room, size), width, size)
+    }
+
+    /// What is left of the name, with the suffix for this width, or the suffix alone if nothing is left.
+    fn with_badge(&self, cut: String, width: f64, size: f64) -> String {
         let badge = self.badge(width, size);
-        let name = fit(&self.name, width - text_width(badge, size), size);
-        if name.is_empty() { fit(badge.trim_start(), width, size) } else { format!("{name}{badge}") }
+        if cut.is_empty() { fit(badge.trim_start(), width, size) } else { cut + badge }
     }
 }
 
 /// The names of the runs of one figure, each for this width, with the suffix of simulated runs. Different names stay
-/// different. If cutting their middle made two equal, their common parts are cut instead. If that does not fit either, they
-/// get numbers.
+/// different: of a name that is cut, what tells it from the others is left. If that does not fit, it gets its number, and a
+/// figure on paper is refused.
 pub(crate) fn shown_all(labels: &[&SeriesLabel], width: f64, size: f64) -> Vec<String> {
     shown_each(labels, &vec![width; labels.len()], size)
 }
 
 /// The same, with one width for each name.
 pub(crate) fn shown_each(labels: &[&SeriesLabel], widths: &[f64], size: f64) -> Vec<String> {
-    distinct_names(&cleaned(labels), widths, size)
+    distinct_names(&cleaned(labels), widths, size, Purpose::Display)
 }
 
 /// The names of runs, cleaned.
@@ -131,7 +141,7 @@ fn cleaned_texts<T: AsRef<str>>(names: &[T]) -> Vec<CleanedName> {
 
 /// The same, for other names than those of runs: scenarios, models, classes.
 pub(crate) fn fit_all<T: AsRef<str>>(names: &[T], width: f64, size: f64) -> Vec<String> {
-    distinct_names(&cleaned_texts(names), &vec![width; names.len()], size)
+    distinct_names(&cleaned_texts(names), &vec![width; names.len()], size, Purpose::Display)
 }
 
 /// The separator of the parts of a name: `model · harness`.
@@ -230,10 +240,19 @@ pub fn short_names(names: &[String]) -> Vec<String> {
     without_shared(&whole).unwrap_or_else(|| names.to_vec())
 }
 
+/// What names are cut for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// They are shown.
+    Display,
+    /// Only whether all of them can be read is asked, so after one that cannot, the others are cut without care.
+    Check,
+}
+
 /// The names in the most complete form that fits all widths. Otherwise they are cut.
-fn distinct_names(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String> {
+fn distinct_names(named: &[CleanedName], widths: &[f64], size: f64, purpose: Purpose) -> Vec<String> {
     let short = without_shared_text(named);
-    uncut_in(named, &short, widths, size).unwrap_or_else(|| cut_readably(&short, widths, size))
+    uncut_in(named, &short, widths, size).unwrap_or_else(|| cut_readably(&short, widths, size, purpose))
 }
 
 /// The names without their common text, if they have any, and with the short suffix of several runs: a cut name needs the room
@@ -275,10 +294,10 @@ fn share_badge(named: &[CleanedName]) -> bool {
 }
 
 /// The names, cut. A suffix that all of several have goes first. A suffix beside which too little of a name is left is short.
-fn cut_readably(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String> {
+fn cut_readably(named: &[CleanedName], widths: &[f64], size: f64, purpose: Purpose) -> Vec<String> {
     let version = |change: &dyn Fn(CleanedName) -> CleanedName| {
         let named: Vec<CleanedName> = named.iter().cloned().map(change).collect();
-        let texts = cut_apart(&named, widths, size);
+        let texts = cut_apart(&named, widths, size, purpose);
         let is_readable = texts.iter().zip(&named).all(|(text, one)| one.is_readable_as(text));
         (texts, is_readable)
     };
@@ -298,146 +317,6 @@ fn cut_readably(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String>
     }
     let (bare_texts, is_readable) = without_suffix();
     if is_readable { bare_texts } else { texts }
-}
-
-fn cut_apart(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String> {
-    let mut texts: Vec<String> =
-        named.iter().zip(widths).map(|(named, width)| named.shown(*width, size)).collect();
-    let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
-    for (i, own_at) in shared_starts(&names).into_iter().enumerate().filter(|(_, own_at)| *own_at > 0) {
-        let (one, badge) = (&named[i], named[i].badge(widths[i], size));
-        // A cut in what it does not share may leave less of it than another cut does.
-        if texts[i].contains(&one.name[own_at..]) {
-            continue;
-        }
-        let text = cut_between_words(&one.name, own_at, widths[i] - text_width(badge, size), size);
-        let text = text.map(|text| format!("{text}{badge}")).filter(|text| one.is_readable_as(text));
-        if let Some(text) = text {
-            texts[i] = text;
-        }
-    }
-    let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (i, text) in texts.iter().enumerate() {
-        groups.entry(text.clone()).or_default().push(i);
-    }
-    for places in groups.into_values().filter(|places| places.len() > 1) {
-        let names: Vec<&str> = places.iter().map(|i| names[*i]).collect();
-        if names.iter().all(|name| *name == names[0]) {
-            continue;
-        }
-        for (i, part) in places.iter().zip(split_names(&names)) {
-            let badge = named[*i].badge(widths[*i], size);
-            texts[*i] = format!("{}{badge}", part.fitted(widths[*i] - text_width(badge, size), size));
-        }
-    }
-    // Names that are still equal get their number in front.
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for i in 0..texts.len() {
-        let first = *seen.entry(texts[i].clone()).or_insert(i);
-        if first != i && named[first].name != named[i].name {
-            let number = format!("{}: ", i + 1);
-            texts[i] = format!("{number}{}", named[i].shown(widths[i] - text_width(&number, size), size));
-        }
-    }
-    texts
-}
-
-/// How many bytes at its start each name shares with another one, up to the end of a word. What is left is a name.
-fn shared_starts(names: &[&str]) -> Vec<usize> {
-    let mut sorted = names.to_vec();
-    sorted.sort_unstable();
-    sorted.dedup();
-    let shared_start = |name: &str| {
-        // Each place of a cut is measured, so a name without a bound would take the square of its length.
-        if name.len() > 4 * MOST_CHARACTERS {
-            return 0;
-        }
-        let Ok(place) = sorted.binary_search(&name) else { return 0 };
-        // No other name shares more than the next one in the order does.
-        let neighbors = [place.checked_sub(1), Some(place + 1)].into_iter().flatten();
-        let common = |other: &&str| name.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-        let shared = neighbors.filter_map(|at| sorted.get(at)).map(common).max().unwrap_or(0);
-        name.char_indices()
-            .map(|(offset, c)| (offset + c.len_utf8(), c))
-            .take_while(|(end, _)| *end <= shared)
-            .filter(|(end, c)| ends_word(*c) && is_name(&name[*end..]))
-            .last()
-            .map_or(0, |(end, _)| end)
-    };
-    names.iter().map(|name| shared_start(name)).collect()
-}
-
-/// Whether a word of a name ends before this character.
-fn ends_word(c: char) -> bool {
-    BREAKS.contains(&c) || matches!(c, '(' | '.')
-}
-
-/// A name whose own part, from this byte, is whole, and of whose start as many words stand as fit; `None` = the own part does
-/// not fit.
-fn cut_between_words(name: &str, own_at: usize, width: f64, size: f64) -> Option<String> {
-    let (start, own) = name.split_at_checked(own_at)?;
-    let ends = start.char_indices().rev().filter(|(_, c)| ends_word(*c)).map(|(at, c)| at + c.len_utf8());
-    ends.chain([0])
-        .map(|end| format!("{}{ELLIPSIS}{own}", start[..end].trim_end()))
-        .find(|text| text_width(text, size) <= width + 0.01)
-}
-
-/// A name, split into common parts and its own part.
-struct SplitName<'a> {
-    head: Vec<&'a str>,
-    own: Vec<&'a str>,
-    tail: Vec<&'a str>,
-}
-
-/// Names, split by their common starts and ends.
-fn split_names<'a>(names: &[&'a str]) -> Vec<SplitName<'a>> {
-    let letters: Vec<Vec<&str>> =
-        names.iter().map(|name| name.graphemes(true).take(20 * MOST_CHARACTERS).collect()).collect();
-    let shortest = letters.iter().map(Vec::len).min().unwrap_or(0);
-    let same = |at: &dyn Fn(&[&str]) -> Option<String>| {
-        let first = at(&letters[0]);
-        letters.iter().all(|name| at(name) == first)
-    };
-    let head = (0..shortest).take_while(|i| same(&|name| name.get(*i).map(|s| (*s).to_owned()))).count();
-    let tail = (1..=shortest - head)
-        .take_while(|i| {
-            same(&|name| name.len().checked_sub(*i).and_then(|cut| name.get(cut)).map(|s| (*s).to_owned()))
-        })
-        .count();
-    letters
-        .into_iter()
-        .map(|mut head_of| {
-            let tail_of = head_of.split_off(head_of.len() - tail);
-            let own = head_of.split_off(head);
-            SplitName { head: head_of, own, tail: tail_of }
-        })
-        .collect()
-}
-
-impl SplitName<'_> {
-    /// The text for a width: as much of the start as fits, then of the end, with the whole own part.
-    fn fitted(&self, width: f64, size: f64) -> String {
-        let text = |head: usize, tail: usize| {
-            let begin = if head < self.head.len() { ELLIPSIS } else { "" };
-            let end = if tail < self.tail.len() { ELLIPSIS } else { "" };
-            format!(
-                "{}{begin}{}{end}{}",
-                self.head[..head].concat(),
-                self.own.concat(),
-                self.tail[self.tail.len() - tail..].concat()
-            )
-        };
-        let fits = |text: &str| text_width(text, size) <= width + 0.01;
-        if !fits(&text(0, 0)) {
-            return fit(&self.own.concat(), width, size);
-        }
-        let most = |candidate: &dyn Fn(usize) -> String, all: usize| {
-            (0..=all.min(MOST_CHARACTERS)).take_while(|n| fits(&candidate(*n))).last().unwrap_or(0)
-        };
-        let head = most(&|n| text(n, 0), self.head.len());
-        let tail = most(&|n| text(head, n), self.tail.len());
-        text(head, tail)
-    }
 }
 
 /// The width of the name of a run without a cut.

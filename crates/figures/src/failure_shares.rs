@@ -165,21 +165,29 @@ impl RowsPlan {
 
     /// Base lines of the name of a group in this number of lines. The last one is over n.
     pub(crate) fn name_bases(&self, lines: usize, size: f64) -> Vec<f64> {
-        let last = self.names_height - 0.3 * size;
-        (0..lines).rev().map(|below| last - below as f64 * NAME_LINE * size).collect()
+        name_bases(lines, self.names_height, size)
     }
 }
 
-/// The complete names of groups in lines with natural breaks; `None` = a name does not fit.
-fn names_in_lines(groups: &[&FailureGroup], width: f64, size: f64) -> Option<Vec<Vec<String>>> {
-    groups
-        .iter()
-        .map(|group| {
-            let name = full_name(&group.label);
+/// Complete names in lines with natural breaks; `None` = a name does not fit.
+fn names_in_lines(names: impl Iterator<Item = String>, width: f64, size: f64) -> Option<Vec<Vec<String>>> {
+    names
+        .map(|name| {
             let lines = broken(&name, width, size);
             (widest_part(&name, size) <= width && lines.len() <= MOST_NAME_LINES).then_some(lines)
         })
         .collect()
+}
+
+/// Height of level names of at most this number of lines.
+fn level_height(lines: usize, size: f64) -> f64 {
+    1.3 * size + lines.saturating_sub(1) as f64 * NAME_LINE * size
+}
+
+/// Base lines of a name in this number of lines, the last one at the bottom of names of this height.
+fn name_bases(lines: usize, names_height: f64, size: f64) -> Vec<f64> {
+    let last = names_height - 0.3 * size;
+    (0..lines).rev().map(|below| last - below as f64 * NAME_LINE * size).collect()
 }
 
 pub(crate) fn rows_plan(data: &FailureShares, sheet: &Sheet) -> RowsPlan {
@@ -209,14 +217,11 @@ pub(crate) fn rows_plan(data: &FailureShares, sheet: &Sheet) -> RowsPlan {
     let head_room = column - if bare { 0.2 } else { 0.6 } * size;
     let widest = groups.iter().map(|g| natural_width(&g.label, size)).fold(0.0, f64::max);
     let too_wide = widest > head_room;
-    let in_lines = too_wide.then(|| names_in_lines(&groups, head_room, size)).flatten();
+    let full_names = groups.iter().map(|group| full_name(&group.label));
+    let in_lines = too_wide.then(|| names_in_lines(full_names, head_room, size)).flatten();
     let upright = too_wide && in_lines.is_none();
     let lines = in_lines.iter().flatten().map(Vec::len).max().unwrap_or(1);
-    let names_height = if upright {
-        widest.min(16.0 * size) + 0.6 * size
-    } else {
-        1.3 * size + (lines - 1) as f64 * NAME_LINE * size
-    };
+    let names_height = if upright { widest.min(16.0 * size) + 0.6 * size } else { level_height(lines, size) };
     let head = names_height + 1.6 * size;
     let least = if sheet.print { 1.45 * size } else { 18.0 };
     let rows = classes.max(1) as f64;

@@ -3,7 +3,7 @@
 use plotters::style::RGBColor;
 
 use crate::bars::published_note;
-use crate::display_names::{clean, fit, fit_all, readable_width_of};
+use crate::display_names::{clean, fit, fit_all, readable_width_of, short_names};
 use crate::font::text_width;
 use crate::footnotes;
 use crate::labels::Area;
@@ -41,6 +41,8 @@ const SHORT: &str = "sim.";
 const MOST_NAME_LINES: usize = 4;
 /// Distance of these lines, in heights of letters.
 const NAME_LINE: f64 = 1.2;
+/// The usual and the greatest share of the width that names of rows have.
+const SHARE_OF_NAMES: [f64; 2] = [0.28, 0.42];
 
 pub(crate) struct MatrixPlan {
     pub(crate) left: f64,
@@ -161,7 +163,30 @@ pub(crate) fn cell_text(cell: &MatrixCell) -> String {
     format!("{}{star}", mean_text(cell.mean))
 }
 
+/// The names of rows have more than their usual share of the width if they are whole then, and the cells lose nothing.
 pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> MatrixPlan {
+    let [usual, most] = SHARE_OF_NAMES.map(|share| share * sheet.width);
+    let plan = plan_beside(data, sheet, usual);
+    let names: Vec<String> = data.rows[..plan.rows].iter().map(|row| clean(row)).collect();
+    let widest = |names: &[String]| names.iter().map(|name| sheet.tick_width(name)).fold(0.0, f64::max);
+    let short = widest(&short_names(&names));
+    if short <= plan.beside + 0.01 || short > most {
+        return plan;
+    }
+    let (before, is_line) = (turned::readability(data, &plan, sheet), plan.wording == Wording::Line);
+    [widest(&names), short]
+        .into_iter()
+        .filter(|width| *width <= most)
+        .map(|width| plan_beside(data, sheet, width))
+        .find(|wider| {
+            let keeps_lines = !is_line || wider.wording == Wording::Line;
+            keeps_lines && turned::readability(data, wider, sheet) >= before
+        })
+        .unwrap_or(plan)
+}
+
+/// The same, with at most this width for the names of rows, unless they need more to be read.
+fn plan_beside(data: &Matrix, sheet: &Sheet, most_beside: f64) -> MatrixPlan {
     let sizes = &sheet.sizes;
     let (size, big) = (sizes.tick_font, sizes.name_font);
     let (rows, columns) = (data.rows.len().min(200), data.columns.len().min(200));
@@ -173,7 +198,7 @@ pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> MatrixPlan {
     let widest =
         data.rows.iter().map(|r| sheet.tick_width(&clean(r))).fold(sheet.tick_width("Mean"), f64::max);
     let names =
-        readable_width_of(&data.rows[..rows], size, widest.min(0.28 * sheet.width), 0.42 * sheet.width);
+        readable_width_of(&data.rows[..rows], size, widest.min(most_beside), SHARE_OF_NAMES[1] * sheet.width);
     let left = sheet.names_left() + names + 0.6 * size;
     let beside = left - 0.6 * size - sheet.names_left();
     let apart = if means[0] { 0.5 * size } else { 0.0 };

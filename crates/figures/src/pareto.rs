@@ -4,7 +4,7 @@ use crate::Drawing;
 use crate::bars::{in_unit, with_unit};
 use crate::display_names::{clean, full_name};
 use crate::number::{decimal, interval};
-use crate::scatter::{self, Dot, Scatter, front};
+use crate::scatter::{self, Dot, OmittedNames, Scatter, front};
 use crate::spec::{Layout, Pareto, ParetoPoint, Scale};
 use crate::summary_text::counted;
 use crate::theme::Theme;
@@ -24,7 +24,8 @@ pub(crate) fn draw(data: &Pareto, layout: &Layout, theme: Theme) -> Drawing {
         begins_at_zero: true,
         has_front: true,
         empty: "No run has a known cost",
-        notes: unknown(data),
+        left_out: left_out(data),
+        notes: String::new(),
     };
     scatter::draw(&plot, layout, theme)
 }
@@ -49,9 +50,9 @@ pub(crate) fn dots(data: &Pareto) -> Vec<Dot<'_>> {
         .collect()
 }
 
-/// Notes about runs that are not in the plot.
-pub(crate) fn unknown(data: &Pareto) -> String {
-    let listed = |label: &str, is_listed: &dyn Fn(&ParetoPoint) -> bool| {
+/// The runs that are not in the plot, by reason.
+fn left_out(data: &Pareto) -> Vec<OmittedNames> {
+    let listed = |reason: &str, is_listed: &dyn Fn(&ParetoPoint) -> bool| {
         let names: Vec<String> = data
             .points
             .iter()
@@ -63,7 +64,7 @@ pub(crate) fn unknown(data: &Pareto) -> String {
                 None => full_name(&p.label),
             })
             .collect();
-        if names.is_empty() { String::new() } else { format!("{label}: {}", names.join(", ")) }
+        OmittedNames::from_names(reason, names)
     };
     let parts = [
         listed("Cost unknown", &|p| p.cost.is_none()),
@@ -72,7 +73,7 @@ pub(crate) fn unknown(data: &Pareto) -> String {
             data.scale == Scale::Log && p.mean.is_some() && p.cost.is_some_and(|c| c <= 0.0)
         }),
     ];
-    parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join("; ")
+    parts.into_iter().flatten().collect()
 }
 
 fn point_texts(point: &ParetoPoint, data: &Pareto) -> Vec<String> {

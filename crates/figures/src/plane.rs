@@ -4,7 +4,7 @@ use crate::Drawing;
 use crate::display_names::{clean, full_name};
 use crate::footnotes::each_once;
 use crate::number::{decimal, interval};
-use crate::scatter::{self, Dot, Scatter};
+use crate::scatter::{self, Dot, OmittedNames, Scatter};
 use crate::spec::{Layout, Plane, PlanePoint, Scale};
 use crate::summary_text::counted;
 use crate::theme::Theme;
@@ -31,20 +31,22 @@ pub(crate) fn draw(data: &Plane, layout: &Layout, theme: Theme) -> Drawing {
         begins_at_zero: false,
         has_front: false,
         empty: "No run has both values",
-        notes: under(data),
+        left_out: left_out(data),
+        notes: notes(data),
     };
     scatter::draw(&plot, layout, theme)
 }
 
-/// The notes under the plot: runs that are not in it, and sources and remarks of published numbers.
-pub(crate) fn under(data: &Plane) -> String {
-    let unknown: Vec<String> =
-        data.points.iter().filter(|p| p.place().is_none()).map(|p| full_name(&p.label)).collect();
+/// The runs that are not in the plot.
+fn left_out(data: &Plane) -> Vec<OmittedNames> {
+    let unknown = data.points.iter().filter(|p| p.place().is_none()).map(|p| full_name(&p.label));
+    OmittedNames::from_names("Unknown", unknown.collect()).into_iter().collect()
+}
+
+/// Sources and remarks of published numbers, for a note under the plot.
+fn notes(data: &Plane) -> String {
     let sources = each_once(data.points.iter().filter_map(|p| p.source.as_deref()).map(clean));
     let mut parts = Vec::new();
-    if !unknown.is_empty() {
-        parts.push(format!("Unknown: {}.", unknown.join(", ")));
-    }
     if !sources.is_empty() {
         parts.push(format!("Published: {}.", sources.join("; ")));
     }

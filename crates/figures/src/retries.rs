@@ -191,7 +191,7 @@ fn plan(data: &Retries, sheet: &Sheet, axis_name: &str) -> RetriesPlan {
     let beside = (few && 0.85 * sheet.width - room >= 0.5 * sheet.width).then_some(room);
     let right = sheet.width - PAD - beside.unwrap_or(0.6 * size);
     // A letter at a mark leads to a name nowhere else.
-    let notes = footnotes::wrap_whole(&published_notes(data), sheet.width - 2.0 * PAD, size);
+    let notes = footnotes::wrap(&published_notes(data), sheet.width - 2.0 * PAD, size);
     let legend_height =
         if beside.is_some() { 0.0 } else { legend::height(sheet, data.series.iter().map(|s| &s.label)) };
     let tables = legend_height + footnotes::height(notes.len(), size);

@@ -43,8 +43,25 @@ pub(crate) struct Scatter<'a> {
     pub(crate) has_front: bool,
     /// The text in a plot without dots.
     pub(crate) empty: &'static str,
-    /// The notes under the plot.
+    /// The runs that are not in the plot, by reason.
+    pub(crate) left_out: Vec<OmittedNames>,
+    /// Further notes under the plot.
     pub(crate) notes: String,
+}
+
+/// Runs that are not in the plot.
+pub(crate) struct OmittedNames {
+    /// Why: `Cost unknown`.
+    pub(crate) reason: String,
+    /// Their complete names.
+    pub(crate) names: Vec<String>,
+}
+
+impl OmittedNames {
+    /// `None` = there are no such runs.
+    pub(crate) fn from_names(reason: impl Into<String>, names: Vec<String>) -> Option<Self> {
+        (!names.is_empty()).then(|| Self { reason: reason.into(), names })
+    }
 }
 
 struct ScatterPlan {
@@ -120,7 +137,7 @@ fn plan(data: &Scatter<'_>, sheet: &Sheet, listed: Vec<usize>) -> ScatterPlan {
     let size = sheet.sizes.tick_font;
     let dots = &data.dots;
     let right = sheet.width - PAD - size;
-    let notes = footnotes::wrap(&data.notes, sheet.width - 2.0 * PAD, size);
+    let notes = notes_under(data, sheet);
     let legend_height = legend::height(sheet, listed_labels(sheet, dots, &listed).iter());
     let tables = legend_height + footnotes::height(notes.len(), size);
     let top = 0.8 * size;
@@ -141,6 +158,15 @@ fn plan(data: &Scatter<'_>, sheet: &Sheet, listed: Vec<usize>) -> ScatterPlan {
     let notes_top = legend_top + legend_height;
     let height = notes_top + footnotes::height(notes.len(), size) + PAD;
     ScatterPlan { axes: (x, y), left, right, top, bottom, notes, listed, legend_top, notes_top, height }
+}
+
+/// The notes under the plot in lines: the runs that are not in it, and what else is to be said.
+fn notes_under(data: &Scatter<'_>, sheet: &Sheet) -> Vec<String> {
+    let (width, size) = (sheet.width - 2.0 * PAD, sheet.sizes.tick_font);
+    let in_words = |list: &OmittedNames| footnotes::names_in_lines(&list.reason, &list.names, width, size);
+    let lists = data.left_out.iter().map(in_words).collect::<Vec<_>>().join("; ");
+    let parts = [lists.as_str(), data.notes.as_str()].into_iter().filter(|part| !part.is_empty());
+    footnotes::wrap(&parts.collect::<Vec<_>>().join(". "), width, size)
 }
 
 /// The labels of the dots in the list, with names that differ from those of all dots, not only from each other.

@@ -1,7 +1,7 @@
 //! Pictures of figures: the SVG as text, and its rendering by resvg with the bundled font.
 //!
-//! `UPDATE_PICTURES=1 cargo test -p figures` writes the pictures again. Look at them before you commit them. If a picture
-//! differs, the new one is in the target folder, and the message has its path.
+//! `UPDATE_PICTURES=1 cargo nextest run --workspace --test figures_integration` writes the pictures again. Look at them
+//! before you commit them. If a picture differs, the new one is in the target folder, and the message has its path.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use figures::{Figure, Fonts, Layout, RunData, Theme};

@@ -437,11 +437,11 @@ mod tests {
             |name: &str| list_folder(&real).unwrap().into_iter().find(|(found, _)| found == name).unwrap().1;
         assert_eq!([kind_of("linked"), kind_of("file")], [FileType::Symlink, FileType::RegularFile]);
         // What is its own is changed, also where nobody may read it.
-        let own = real.join("own");
-        std::fs::write(&own, "").unwrap();
-        change_mode(&own, |_| Mode::empty()).unwrap();
-        change_mode(&own, |mode| mode | Mode::RUSR | Mode::WUSR).unwrap();
-        assert_eq!(mode(&own), 0o600);
+        let own_file = real.join("own");
+        std::fs::write(&own_file, "").unwrap();
+        change_mode(&own_file, |_| Mode::empty()).unwrap();
+        change_mode(&own_file, |mode| mode | Mode::RUSR | Mode::WUSR).unwrap();
+        assert_eq!(mode(&own_file), 0o600);
         assert!(listen(&real.join("linked/a.sock"), 0o666).is_err());
         assert_eq!((mode(&outside), mode(&secret)), (0o700, 0o700));
         assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);

@@ -59,10 +59,10 @@ mod tests {
         // Nothing is asked for an hour. Then two requests, of which the second one waits for the only slot.
         let first = clock.enter(moment(3600));
         let second = clock.enter(moment(3610));
-        let of_first = clock.leave(first, moment(3630));
-        let of_second = clock.leave(second, moment(3640));
-        assert!((of_first - 20.0).abs() < 1e-9, "10 alone, 20 shared: {of_first}");
-        assert!((of_second - 20.0).abs() < 1e-9, "20 shared, 10 alone: {of_second}");
-        assert!((of_first + of_second - 40.0).abs() < 1e-9, "together the time in which it worked");
+        let first_seconds = clock.leave(first, moment(3630));
+        let second_seconds = clock.leave(second, moment(3640));
+        assert!((first_seconds - 20.0).abs() < 1e-9, "10 alone, 20 shared: {first_seconds}");
+        assert!((second_seconds - 20.0).abs() < 1e-9, "20 shared, 10 alone: {second_seconds}");
+        assert!((first_seconds + second_seconds - 40.0).abs() < 1e-9, "together the time in which it worked");
     }
 }

@@ -112,6 +112,7 @@ pub(crate) async fn send_with_retries(
             (_, _, _, NextTry::WaitTooLong) => {
                 format!("{message}; it asks for a wait of more than ten minutes")
             }
+            (_, _, _, NextTry::NoneLeft) if tries == 1 => format!("{message} (1 try)"),
             (_, _, _, NextTry::NoneLeft) => format!("{message} ({tries} tries)"),
         };
         if matches!(

@@ -85,8 +85,8 @@ fn a_call_without_files_has_no_result_of_the_earlier_session() {
             && let Ok(made) = harness.invocation(&call)
         {
             let all = format!("{:?} {:?}", made.argv, made.env);
-            for of_earlier in [old_id(name), "--continue", "mini/trajectory.json"] {
-                assert!(!all.contains(of_earlier), "{name}: {of_earlier} in {all}");
+            for earlier_word in [old_id(name), "--continue", "mini/trajectory.json"] {
+                assert!(!all.contains(earlier_word), "{name}: {earlier_word} in {all}");
             }
         }
         count += 1;
@@ -97,14 +97,18 @@ fn a_call_without_files_has_no_result_of_the_earlier_session() {
 #[test]
 fn a_restarted_session_of_mini_swe_agent_continues_in_its_own_file() {
     let mini = harness::find("mini_swe").unwrap();
-    let own = format!(".stamina/mini/trajectory-{ID}.json");
+    let trajectory_path = format!(".stamina/mini/trajectory-{ID}.json");
     let read = |name: &str| std::fs::read_to_string(fixtures().join("mini_swe").join(name)).unwrap();
-    let first = home_of("mini_swe").file(&own, read("traj1.json")).with_earlier(Some(Session::default()));
+    let first =
+        home_of("mini_swe").file(&trajectory_path, read("traj1.json")).with_earlier(Some(Session::default()));
     let first = first.outcome(mini);
     assert_eq!((first.end, first.steps.len()), (None, 2));
-    let second = home_of("mini_swe").file(&own, read("traj2.json")).with_session(first.session).outcome(mini);
+    let second = home_of("mini_swe")
+        .file(&trajectory_path, read("traj2.json"))
+        .with_session(first.session)
+        .outcome(mini);
     assert_eq!((second.end, second.steps.len()), (None, 2));
-    assert_eq!(second.session.unwrap().memory["trajectory"], own);
+    assert_eq!(second.session.unwrap().memory["trajectory"], trajectory_path);
 }
 
 #[test]
@@ -139,14 +143,14 @@ list = "messages"
 file = { path = "done.json", has = { done = true } }
 "#;
     std::fs::write(&file, text).unwrap();
-    let own = harness::load(&file).unwrap();
+    let loaded = harness::load(&file).unwrap();
     let left = CommandResult::empty()
         .file("t.json", r#"{"messages":[{"role":"assistant","content":"one"}]}"#)
         .file("done.json", r#"{"done":true}"#);
-    let first = left.outcome(&own);
+    let first = left.outcome(&loaded);
     assert_eq!((first.end, first.steps.len()), (None, 1), "{:?}", first.message);
     let mut second = left.with_earlier(first.session);
     second.exit = Exit { code: Some(143), timed_out: true, ..Exit::default() };
-    let second = second.outcome(&own);
+    let second = second.outcome(&loaded);
     assert_eq!((second.end, second.steps.len()), (Some(EndReason::AgentTimeout), 0));
 }

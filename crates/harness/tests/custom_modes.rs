@@ -99,8 +99,8 @@ fn the_gateway_and_direct_mode_have_parts_of_their_own() {
 
 #[test]
 fn a_file_of_one_mode_takes_the_place_of_that_of_both() {
-    let of_both = "[[files]]\npath = \"gateway.json\"\ntext = \"of both\"\n[success]";
-    let text = FILE.replacen("[success]", of_both, 1);
+    let shared_file = "[[files]]\npath = \"gateway.json\"\ntext = \"of both\"\n[success]";
+    let text = FILE.replacen("[success]", shared_file, 1);
     let files = |text: &str, endpoint: &Endpoint| -> Result<Vec<String>, HarnessError> {
         let made = make_invocation(&loaded(text)?, endpoint, None)?;
         let files = made.files.into_iter().filter(|file| file.path == "gateway.json");
@@ -112,8 +112,8 @@ fn a_file_of_one_mode_takes_the_place_of_that_of_both() {
     let needs_gateway = text.replace("of both\"\n[success]", "{base_url}\"\n[success]");
     let error = files(&needs_gateway, &direct()).unwrap_err();
     assert!(matches!(error, HarnessError::NoDirect { .. }), "{error}");
-    let own = "[[direct.files]]\npath = \"gateway.json\"\ntext = \"{model}\"\n[success]";
-    let has_own = needs_gateway.replacen("[success]", own, 1);
+    let direct_file = "[[direct.files]]\npath = \"gateway.json\"\ntext = \"{model}\"\n[success]";
+    let has_own = needs_gateway.replacen("[success]", direct_file, 1);
     assert_eq!(files(&has_own, &direct()).unwrap(), ["mock-model"]);
 }
 
@@ -268,8 +268,8 @@ fn errors_name_the_key() {
         let error = loaded(&FILE.replacen(from, to, 1)).unwrap_err().to_string();
         assert!(error.contains(expected), "{expected:?} is not in {error:?}");
     }
-    let both = FILE.replace("from = \"stdout\"\nkey = \"session\"", "from = \"outcome\"");
-    let both = both.replace("api =", "outcome = \"codex\"\napi =");
-    let error = loaded(&both).unwrap_err().to_string();
+    let with_outcome = FILE.replace("from = \"stdout\"\nkey = \"session\"", "from = \"outcome\"");
+    let with_outcome = with_outcome.replace("api =", "outcome = \"codex\"\napi =");
+    let error = loaded(&with_outcome).unwrap_err().to_string();
     assert!(error.contains("success: outcome already says how this is read"), "{error}");
 }

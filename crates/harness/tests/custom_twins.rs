@@ -33,7 +33,7 @@ fn fixture(harness: &str, name: &str) -> Vec<u8> {
 }
 
 fn twins() -> Vec<Twin> {
-    let both = |harness: &str, names: [&str; 2]| names.map(|name| fixture(harness, name));
+    let pair = |harness: &str, names: [&str; 2]| names.map(|name| fixture(harness, name));
     let growing = |harness: &str, at: &dyn Fn(&str) -> usize| {
         let whole = String::from_utf8(fixture(harness, "wire.jsonl")).unwrap();
         let half = whole[..at(&whole)].to_owned();
@@ -68,7 +68,7 @@ fn twins() -> Vec<Twin> {
             "#,
             home: Some((
                 ".stamina/mini/trajectory.json".to_owned(),
-                both("mini_swe", ["traj1.json", "traj2.json"]),
+                pair("mini_swe", ["traj1.json", "traj2.json"]),
             )),
             fails: ("fail-ctx", 1, Some("traj-ctx.json")),
         },
@@ -205,7 +205,7 @@ fn twins() -> Vec<Twin> {
             "#,
             home: Some((
                 ".stamina/vibe/export.json".to_owned(),
-                both("vibe", ["turn1.export.json", "turn2.export.json"]),
+                pair("vibe", ["turn1.export.json", "turn2.export.json"]),
             )),
             fails: ("fail-ctx", 2, Some("fail-ctx.export.json")),
         },
@@ -286,13 +286,13 @@ fn a_file_reads_what_each_built_in_harness_reads() {
             };
             [first, second, failed.outcome(harness)]
         };
-        let (ours, theirs) = (play(built_in), play(&custom));
-        for (at, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
-            assert_eq!(theirs.end, ours.end, "{name} {at}: {:?}", theirs.message);
-            assert_eq!(ours.end.is_some(), at == 2, "{name} {at}: {:?}", ours.message);
+        let (built_in_calls, custom_calls) = (play(built_in), play(&custom));
+        for (at, (expected, found)) in built_in_calls.iter().zip(&custom_calls).enumerate() {
+            assert_eq!(found.end, expected.end, "{name} {at}: {:?}", found.message);
+            assert_eq!(expected.end.is_some(), at == 2, "{name} {at}: {:?}", expected.message);
             if at < 2 {
-                assert_eq!(theirs.usage, ours.usage, "{name} {at}");
-                assert!(ours.usage.input.is_some_and(|n| n > 0), "{name} {at}");
+                assert_eq!(found.usage, expected.usage, "{name} {at}");
+                assert!(expected.usage.input.is_some_and(|n| n > 0), "{name} {at}");
                 let facts = |outcome: &Outcome| {
                     // Each harness marks failed calls with keys of its own.
                     let calls = |step: &model::Step| -> Vec<_> {
@@ -302,7 +302,7 @@ fn a_file_reads_what_each_built_in_harness_reads() {
                     let steps = outcome.steps.iter();
                     steps.map(|s| (s.kind, s.text.clone(), calls(s))).collect::<Vec<_>>()
                 };
-                assert_eq!(facts(theirs), facts(ours), "{name} {at}");
+                assert_eq!(facts(found), facts(expected), "{name} {at}");
             }
         }
     }

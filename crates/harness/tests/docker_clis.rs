@@ -258,7 +258,7 @@ fn report(played: &Played) -> String {
 }
 
 /// Two tests for each harness, because they share nothing and each takes minutes; and the names of all of them.
-macro_rules! of_each {
+macro_rules! harness_tests {
     ($($name:literal: $turns:ident, $wrong:ident;)*) => {
         const TRIED: &[&str] = &[$($name),*];
         $(
@@ -281,7 +281,7 @@ macro_rules! of_each {
     };
 }
 
-of_each! {
+harness_tests! {
     "mini_swe": turns_of_one_session_mini_swe, each_way_to_go_wrong_mini_swe;
     "openhands": turns_of_one_session_openhands, each_way_to_go_wrong_openhands;
     "opencode": turns_of_one_session_opencode, each_way_to_go_wrong_opencode;
@@ -346,8 +346,8 @@ async fn completes_turns(harness: &'static dyn Harness) {
         assert!(files.iter().any(|(file, _)| file == "server.py"), "{name} turn {turn}");
         assert!(files.iter().all(|(file, _)| file != "evil"), "{name} turn {turn}");
         // Its count of this call equals that of the gateway.
-        let (own, seen) = (outcome.usage, played.seen.spent.tokens);
-        assert_eq!((own.input, own.output), (seen.input, seen.output), "{name} turn {turn}");
+        let (reported, seen) = (outcome.usage, played.seen.spent.tokens);
+        assert_eq!((reported.input, reported.output), (seen.input, seen.output), "{name} turn {turn}");
         // The conversation continues: the first request of each turn is longer than the last one of the turn before.
         let first = played.seen.records.iter().filter_map(|r| r.tokens.input).max().unwrap();
         assert!(first > longest, "{name} turn {turn}: {first} after {longest}");

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use model::Warning;
+use model::{Warning, counted};
 
 use crate::format_trait::{Format, Sniff};
 use crate::formats::table::{self, IncompleteTable};
@@ -84,7 +84,9 @@ pub struct FoundFormat {
 /// Why nothing was found, as the page that says so shows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "Nothing here is in a format that Stamina Lab reads: {files} files in {folders} folders were looked at, {depth} levels deep"
+    "Nothing here is in a format that Stamina Lab reads: {} in {} {} looked at, {} deep",
+    counted(*files, "file"), counted(*folders, "folder"), if *files == 1 { "was" } else { "were" },
+    counted((*depth).into(), "level")
 )]
 pub struct NotRecognized {
     /// Files seen.
@@ -272,9 +274,11 @@ impl Search<'_> {
                     "",
                     "search.cut_short",
                     format!(
-                        "{} folders, {} levels deep, were searched for results. \
+                        "{}, {} deep, {} searched for results. \
                          What lies deeper or beyond is left out; open it on its own.",
-                        self.seen.folders, self.seen.depth
+                        counted(self.seen.folders, "folder"),
+                        counted(self.seen.depth.into(), "level"),
+                        if self.seen.folders == 1 { "was" } else { "were" }
                     ),
                 ));
             }

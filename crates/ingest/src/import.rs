@@ -34,7 +34,7 @@ const READERS: usize = 2;
 /// Parts that were read and wait to be written, beside the one that each reader holds. Each may take 100 MB.
 const WAITING: usize = 0;
 
-/// Most warnings of the parts of a source that are listed. Whoever lists them has all in memory.
+/// Most warnings of the parts of a source that are listed. The list has all of them in memory.
 const MOST_WARNINGS: u32 = 100_000;
 
 /// The code of the warning about cached tokens that were added to the input.

@@ -44,7 +44,7 @@ pub struct UnreadResults {
     pub kind: &'static str,
     /// What it is, in words that fit the count: `a trajectory of mini-swe-agent`, `3 trajectories of mini-swe-agent`.
     pub name: String,
-    /// How a sentence about it goes on: `which is not read`; nothing where the name says all.
+    /// How a sentence about it continues: `which is not read`; nothing where the name says all.
     pub not_read: String,
     /// The first file or folder, relative to the tree.
     pub path: String,

@@ -5,6 +5,7 @@ mod cached_input;
 mod copies;
 mod documented;
 mod evocode;
+mod failure_attribution;
 mod grader_places;
 #[path = "harbor/main.rs"]
 mod harbor;
@@ -28,4 +29,3 @@ mod terminal_bench;
 mod unread;
 #[path = "values_that_cannot_be/main.rs"]
 mod values_that_cannot_be;
-mod whose_failure;

@@ -1,4 +1,4 @@
-//! Sessions that go on from step to step (`--resume-trajectory`), and jobs that went on after an interruption.
+//! Sessions that continue from step to step (`--resume-trajectory`), and jobs that continued after an interruption.
 #![allow(
     clippy::unwrap_used,
     clippy::float_cmp,

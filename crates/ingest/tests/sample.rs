@@ -41,7 +41,7 @@ fn the_sample_is_three_harnesses_by_three_abilities_and_says_that_it_is_simulate
         assert_eq!(episodes.len(), 5, "{}", place.name);
         for episode in &episodes {
             assert_eq!(episode.planned_turns, Some(TURNS as u32));
-            assert_eq!(episode.turns.len(), TURNS, "episodes go on after a failed turn");
+            assert_eq!(episode.turns.len(), TURNS, "episodes continue after a failed turn");
             *scenarios.entry(episode.title.clone().unwrap()).or_default() += 1;
             for attempt in episode.turns.iter().flat_map(|turn| &turn.attempts) {
                 let passed = attempt.verdict == Verdict::Passed;

@@ -151,11 +151,11 @@ fn the_file_of_the_run_alone_is_enough_and_so_are_those_of_the_trials() {
     let run = trials.path().join("run-a");
     copy(&fixture(), &run);
     fs::remove_file(run.join("results.json")).unwrap();
-    let own = read(&run);
+    let ingested = read(&run);
     // The one that failed in tb itself has no file of its own, and no folder either.
     let with_folder: Vec<_> = ENDS.into_iter().filter(|end| (end.0, end.1) != ("task-c", 1)).collect();
-    let own: Vec<_> = own.ends().into_iter().map(|end| (end.0.to_owned(), end.2, end.3)).collect();
-    assert_eq!(own, with_folder.iter().map(|end| (end.0.to_owned(), end.2, end.3)).collect::<Vec<_>>());
+    let ends: Vec<_> = ingested.ends().into_iter().map(|end| (end.0.to_owned(), end.2, end.3)).collect();
+    assert_eq!(ends, with_folder.iter().map(|end| (end.0.to_owned(), end.2, end.3)).collect::<Vec<_>>());
 }
 
 #[test]

@@ -387,8 +387,8 @@ mod tests {
         let model = Scripted(Mutex::new(vec![None, refuses]), AtomicU32::new(0));
         let live = LiveModel::new(Box::new(model), limits, Background::new().expect("a thread"));
         std::thread::scope(|scope| {
-            let both = [scope.spawn(|| live.ask(question())), scope.spawn(|| live.ask(question()))];
-            let mut outcome = both.map(|thread| thread.join().expect("no panic").expect_err("no answer"));
+            let threads = [scope.spawn(|| live.ask(question())), scope.spawn(|| live.ask(question()))];
+            let mut outcome = threads.map(|thread| thread.join().expect("no panic").expect_err("no answer"));
             outcome.sort_by_key(|error| matches!(error, SampleError::Stopped));
             assert!(matches!(outcome, [SampleError::Endpoint(_), SampleError::Stopped]), "{outcome:?}");
         });

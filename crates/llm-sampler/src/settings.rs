@@ -219,9 +219,9 @@ mod tests {
             let error = settings(&[(key, value)]).expect_err(key);
             assert!(error.0.contains(expected), "{error}");
         }
-        let both =
+        let outcome =
             settings(&[("llm_sampler.base_url", json!("http://x")), ("llm_sampler.region", json!("eu"))]);
-        assert!(both.is_err());
+        assert!(outcome.is_err());
     }
 
     #[test]

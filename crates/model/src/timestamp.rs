@@ -80,14 +80,14 @@ mod tests {
 
     #[test]
     fn times_are_written_and_read() {
-        for (since, written) in [
+        for (unix_seconds, written) in [
             (0.0, "1970-01-01T00:00:00.000Z"),
             (951_827_696.5, "2000-02-29T12:34:56.500Z"),
             (1_780_308_000.0, "2026-06-01T10:00:00.000Z"),
             (4_107_542_399.0, "2100-02-28T23:59:59.000Z"),
         ] {
-            assert_eq!(to_the_millisecond(UNIX_EPOCH + Duration::from_secs_f64(since)), written);
-            assert_eq!(seconds(written), Some(since));
+            assert_eq!(to_the_millisecond(UNIX_EPOCH + Duration::from_secs_f64(unix_seconds)), written);
+            assert_eq!(seconds(written), Some(unix_seconds));
         }
         for other in ["2026-06-01T10:00:00+02:00", "2026-02-30T10:00:00Z", "2026-06-01", "yesterday", "Z", ""]
         {

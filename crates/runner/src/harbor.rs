@@ -30,6 +30,7 @@ mod play;
 pub(crate) mod player;
 mod recipe;
 mod resume_trial;
+mod retry_origin;
 mod reward;
 mod second_verification;
 mod snapshot;

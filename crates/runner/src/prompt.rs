@@ -244,10 +244,10 @@ mod tests {
 
     #[test]
     fn only_the_first_request_describes_the_container() {
-        let ours = Some(Stacks::OF_RECIPES);
-        assert!(request(true, "Build it.\n", ours, false).contains("There is no internet access"));
-        assert!(request(true, "Build it.\n", ours, true).contains("You have internet access here"));
-        assert_eq!(request(false, "Change it.\n", ours, false), "Change it.\n");
+        let stacks = Some(Stacks::OF_RECIPES);
+        assert!(request(true, "Build it.\n", stacks, false).contains("There is no internet access"));
+        assert!(request(true, "Build it.\n", stacks, true).contains("You have internet access here"));
+        assert_eq!(request(false, "Change it.\n", stacks, false), "Change it.\n");
         assert_eq!(request(true, "Build it.\n", None, false), "Build it.\n");
     }
 

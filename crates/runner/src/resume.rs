@@ -225,8 +225,8 @@ mod tests {
             (Some(0.1), 3.0, None),
             "one of its kind"
         );
-        let both = [&tokens[..], &hour].concat();
-        assert!(resumed(&by_tokens, &both).is_err(), "both together");
+        let both_limits = [&tokens[..], &hour].concat();
+        assert!(resumed(&by_tokens, &both_limits).is_err(), "both together");
         assert_eq!(resumed(&by_hour, &["limits.run.usd=5"]), Ok(by_hour.price), "it stays");
     }
 }

@@ -27,7 +27,7 @@ const MOST_DISAPPEARANCES: u32 = 10;
 
 /// Why a run without a complete answer of its model ends, and what to do. `is_unasked`: its harness ended before its first
 /// request.
-fn never_answered(cause: &str, is_unasked: bool) -> String {
+pub(crate) fn never_answered(cause: &str, is_unasked: bool) -> String {
     let check = if is_unasked {
         "how the harness is called, its image and its settings"
     } else {

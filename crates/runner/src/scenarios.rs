@@ -325,7 +325,7 @@ mod tests {
             .unwrap();
         let mut packed = settings(&[&format!("scenarios_dir={}", path.display())]);
         let (from_pack, planned_of_pack) = Scenarios::plan(&mut packed).unwrap();
-        let (of_sampler, planned) = Scenarios::plan(&mut made).unwrap();
+        let (sampled, planned) = Scenarios::plan(&mut made).unwrap();
         assert_eq!(planned, planned_of_pack);
         let named = |number: usize| {
             let key = format!("restful_server_gen_iterative.execute_episodes={number}");
@@ -336,7 +336,7 @@ mod tests {
         let sentence = format!("there is no scenario {0}: the pack has {0}, counted from 0", planned.len());
         assert!(refused.contains("execute_episodes") && refused.contains(&sentence), "{refused}");
         assert_eq!(packed.generation, made.generation, "the numbers that hold are the pack's");
-        let (mut first, mut second) = (from_pack.turns(1), of_sampler.turns(1));
+        let (mut first, mut second) = (from_pack.turns(1), sampled.turns(1));
         for turn in 1..=2 {
             let (first, second) = (first.read(turn).unwrap(), second.read(turn).unwrap());
             assert_eq!(first.suite, second.suite);

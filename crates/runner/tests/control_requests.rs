@@ -21,8 +21,8 @@ fn retry_request(number: u32) -> ControlRequest {
 
 /// Waits until the episode is in a phase; false where that does not come.
 async fn reaches(folder: &Path, phase: Phase) -> bool {
-    let until = Instant::now() + Duration::from_mins(2);
-    while Instant::now() < until {
+    let deadline = Instant::now() + Duration::from_mins(2);
+    while Instant::now() < deadline {
         let now = live::read(folder).ok().and_then(|run| run.episodes.first().map(|episode| episode.phase));
         if now == Some(phase) {
             return true;
@@ -122,10 +122,10 @@ fn refuses_and_counts() -> (String, Arc<AtomicUsize>) {
 
 /// Waits until the agent was called so often, and the episode is in a phase.
 async fn calls(folder: &Path, number: u32, phase: &str) {
-    let until = Instant::now() + Duration::from_mins(4);
+    let deadline = Instant::now() + Duration::from_mins(4);
     let so_far = || episode_status(folder, "scenario_0").filter(|now| now["log"]["number"] == number);
     while so_far().is_none_or(|now| now["phase"] != phase) {
-        assert!(Instant::now() < until, "call {number} does not come: {:?}", so_far());
+        assert!(Instant::now() < deadline, "call {number} does not come: {:?}", so_far());
         tokio::time::sleep(Duration::from_millis(25)).await;
     }
 }
@@ -382,7 +382,10 @@ async fn a_pause_takes_no_time_of_a_budget() {
     control::write(&folder, &ControlRequest { stop: true, ..ControlRequest::default() }).unwrap();
     assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped);
     let (all, run) = (begun.elapsed().as_secs_f64(), live::read(&folder).unwrap());
-    let (of_run, of_episode) = (run.spent.seconds, run.episodes[0].seconds);
-    assert!(of_run > 0.9 && of_episode > 0.9, "{of_run} {of_episode}");
-    assert!(of_run < all - 2.5 && of_episode < all - 2.5, "{of_run} {of_episode} of {all}");
+    let (run_seconds, episode_seconds) = (run.spent.seconds, run.episodes[0].seconds);
+    assert!(run_seconds > 0.9 && episode_seconds > 0.9, "{run_seconds} {episode_seconds}");
+    assert!(
+        run_seconds < all - 2.5 && episode_seconds < all - 2.5,
+        "{run_seconds} {episode_seconds} of {all}"
+    );
 }

@@ -39,7 +39,7 @@ async fn end(agent: &str, folder: &Path, way: &[&str]) -> Option<R> {
 }
 
 /// A test for each harness, since they share nothing and each takes a minute; and the names of all of them.
-macro_rules! of_each {
+macro_rules! harness_tests {
     ($($test:ident: $agent:literal,)*) => {
         /// Those that are tried here. The mock agent has tests of its own.
         const TRIED: &[&str] = &[$($agent),*];
@@ -53,7 +53,7 @@ macro_rules! of_each {
     };
 }
 
-of_each! {
+harness_tests! {
     each_way_in_which_a_real_harness_ends_is_recorded_mini_swe: "mini_swe",
     each_way_in_which_a_real_harness_ends_is_recorded_openhands: "openhands",
     each_way_in_which_a_real_harness_ends_is_recorded_opencode: "opencode",

@@ -332,8 +332,8 @@ async fn judged(agent: &str, folder: &Path, misbehavior: Misbehavior, must: Judg
         let folder = folder.join(minutes.to_string());
         let (found, before) = judged_within(agent, &folder, misbehavior, must, minutes).await;
         // From the start of the run, including the time of the containers: more than the agent had.
-        let is_told = before.is_some_and(|before| before.as_secs() < u64::from(minutes) * 25);
-        if found == must || is_told || (minutes == 8 && before.is_some()) {
+        let is_early = before.is_some_and(|before| before.as_secs() < u64::from(minutes) * 25);
+        if found == must || is_early || (minutes == 8 && before.is_some()) {
             return found;
         }
     }
@@ -401,7 +401,7 @@ async fn judged_within(
 }
 
 /// A test for each harness, since they share nothing and each takes minutes; and the names of all of them.
-macro_rules! of_each {
+macro_rules! harness_tests {
     ($($test:ident: $agent:literal,)*) => {
         /// Those that are tried here.
         const TRIED: &[&str] = &[$($agent),*];
@@ -415,7 +415,7 @@ macro_rules! of_each {
     };
 }
 
-of_each! {
+harness_tests! {
     each_fault_of_an_endpoint_is_judged_alike_mini_swe: "mini_swe",
     each_fault_of_an_endpoint_is_judged_alike_openhands: "openhands",
     each_fault_of_an_endpoint_is_judged_alike_opencode: "opencode",

@@ -135,10 +135,10 @@ fn keeps_what_is_recorded(folder: &Path, before: &mut [Vec<usize>; 2], stage: &s
 }
 
 fn verdicts(episode: &Episode) -> Vec<Vec<Verdict>> {
-    let of_turn = |turn: &model::Turn| -> Vec<Verdict> {
+    let turn_verdicts = |turn: &model::Turn| -> Vec<Verdict> {
         turn.attempts.iter().map(|attempt| attempt.verdict).collect()
     };
-    episode.turns.iter().map(of_turn).collect()
+    episode.turns.iter().map(turn_verdicts).collect()
 }
 
 #[test]

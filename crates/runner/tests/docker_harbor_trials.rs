@@ -4,19 +4,22 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
-use std::io::Write as _;
-use std::net::TcpListener;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use gateway::Route;
-use gateway::simulated_model::{Ability, Feedback, SimulatedModel, Solution, Task};
 use model::{Attempt, EndReason, Episode, Verdict};
 use runner::{Event, Finish, OnEvent};
 
-use crate::common::{self, episodes, keep};
-use crate::tasks_of_harbor::{HARNESS, REWARD, is_every_way, settings, task};
+use crate::common::{episodes, keep};
+use crate::kept::KeptIfFailed;
+use crate::tasks_of_harbor::{
+    HARNESS, KNOWS_RESUME, RESUMED, REWARD, UNTIL_STOPPED, is_every_way, settings, task,
+};
+
+/// Waits in a container until the test lets it go on: [`release`].
+const UNTIL_RELEASED: &str = "until [ -e /released ]; do sleep 0.1; done";
 
 /// Writes a file of a task.
 fn put(tasks: &Path, path: &str, text: &str) {
@@ -44,7 +47,7 @@ fn last_attempt(episode: &Episode) -> &Attempt {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
 async fn what_a_step_brings_is_laid_once_where_a_further_attempt_continues() {
-    let room = tempfile::tempdir().unwrap();
+    let room = KeptIfFailed::new();
     let tasks = room.path().join("tasks");
     // It passes where both attempts have written to the file that the step brings.
     let judge = format!(
@@ -65,7 +68,7 @@ async fn what_a_step_brings_is_laid_once_where_a_further_attempt_continues() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
 async fn a_resume_keeps_the_steps_of_a_trial_whose_budget_is_still_spent() {
-    let room = tempfile::tempdir().unwrap();
+    let room = KeptIfFailed::new();
     let tasks = room.path().join("tasks");
     let passes = format!("echo 1 {REWARD}");
     task(&tasks, "budget", "", &[("echo one", &passes), ("echo two", &passes)]);
@@ -101,11 +104,11 @@ async fn a_resume_keeps_the_steps_of_a_trial_whose_budget_is_still_spent() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
 async fn a_stop_between_steps_by_themselves_ends_no_trial() {
-    let room = tempfile::tempdir().unwrap();
+    let room = KeptIfFailed::new();
     let tasks = room.path().join("tasks");
     let passes = format!("echo 1 {REWARD}");
     // The container that is restored after the first step is waited for until the stop: what its check has left is in it.
-    let toml = "[environment.healthcheck]\ncommand = \"[ ! -e /app/opened ] || sleep 600; touch /app/opened\"\ntimeout_sec = 600\n";
+    let toml = "[environment.healthcheck]\ncommand = \"[ ! -e /app/opened ] || { sleep 500; exit 1; }; touch /app/opened\"\ntimeout_sec = 600\n";
     task(&tasks, "stopped", toml, &[("true", &passes), ("true", &passes)]);
     let folder = room.path().join("run");
     let at = folder.clone();
@@ -141,6 +144,17 @@ async fn leftovers(folder: &Path) -> Vec<sandbox::Leftover> {
     engine.leftovers().await.unwrap().into_iter().filter(|left| left.run == id).collect()
 }
 
+/// What the engine knows the containers of a run by.
+async fn containers_of(folder: &Path) -> Vec<String> {
+    let is_container = |left: &sandbox::Leftover| left.kind == "container";
+    leftovers(folder).await.into_iter().filter(is_container).map(|left| left.id).collect()
+}
+
+/// Lets what waits in a container go on. One that has ended meanwhile needs it no more.
+fn release(container: &str) {
+    Command::new("docker").args(["exec", container, "touch", "/released"]).output().expect("docker");
+}
+
 fn resumes(episode: &Episode) -> Vec<(String, String, u64, u64)> {
     let list = episode.extra.get("resumes").and_then(|list| list.as_array()).cloned().unwrap_or_default();
     let word = |resume: &serde_json::Value, key: &str| resume[key].as_str().unwrap_or_default().to_owned();
@@ -151,10 +165,10 @@ fn resumes(episode: &Episode) -> Vec<(String, String, u64, u64)> {
     list.iter().map(fields).collect()
 }
 
-/// A task of three steps: the step `n` passes where the ones before were played once each, and the last one takes a moment.
-fn chain(tasks: &Path) {
+/// A task of three steps: the step `n` passes where the ones before were played once each. The last one begins with a command.
+fn chain(tasks: &Path, toml: &str, begins_with: &str) {
     let step = |number: u32| {
-        let pause = if number == 3 { "sleep 3; " } else { "" };
+        let pause = if number == 3 { format!("{begins_with}; ") } else { String::new() };
         let before = "x".repeat(number as usize);
         let judge =
             format!("[ \"$(tr -d '\\n' < /app/played)\" = {before} ] && echo 1 {REWARD} || echo 0 {REWARD}");
@@ -163,7 +177,7 @@ fn chain(tasks: &Path) {
     let steps: Vec<(String, String)> = (1..=3).map(step).collect();
     let steps: Vec<(&str, &str)> =
         steps.iter().map(|(solve, test)| (solve.as_str(), test.as_str())).collect();
-    task(tasks, "chain", "", &steps);
+    task(tasks, "chain", toml, &steps);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -172,9 +186,9 @@ fn chain(tasks: &Path) {
 async fn a_resume_continues_a_trial_from_its_last_snapshot() {
     const TRIES: &str = "harbor.protocol=mt_at_k";
     const PLAIN: &str = "harbor.snapshots=each_step";
-    let room = tempfile::tempdir().unwrap();
+    let room = KeptIfFailed::new();
     let tasks = room.path().join("tasks");
-    chain(&tasks);
+    chain(&tasks, KNOWS_RESUME, UNTIL_STOPPED);
     let begun = |episode: &Episode| -> Vec<Option<String>> {
         episode.turns.iter().map(|turn| turn.attempts[0].timing.started_at.clone()).collect()
     };
@@ -202,7 +216,7 @@ async fn a_resume_continues_a_trial_from_its_last_snapshot() {
         if is_removed {
             engine.remove(&kept).await.unwrap();
         }
-        assert_eq!(resumed(&folder, &[]).await, Finish::Finished);
+        assert_eq!(resumed(&folder, &[RESUMED]).await, Finish::Finished);
         let episode = episodes(&folder).remove(0);
         assert_eq!((episode.stamina(), episode.turns.len()), (3, 3), "{episode:?}");
         let marks: Vec<bool> =
@@ -239,23 +253,19 @@ fn copy_folder(from: &Path, to: &Path) {
 #[ignore = "needs a container engine"]
 // docs/security.md: The records of a run (`.stamina/`)
 async fn a_copy_of_a_folder_that_is_resumed_beside_the_original_ends_none_of_its_containers() {
-    let room = tempfile::tempdir().unwrap();
+    let room = KeptIfFailed::new();
     let (tasks, folder, copy) =
         (room.path().join("tasks"), room.path().join("run"), room.path().join("copy"));
     let judge = format!("[ $(wc -l < /app/played) = 1 ] && echo 1 {REWARD} || echo 0 {REWARD}");
-    task(&tasks, "long", "", &[("echo x >> /app/played; sleep 30", &judge)]);
+    task(&tasks, "long", "", &[(&format!("echo x >> /app/played; {UNTIL_RELEASED}"), &judge)]);
     let (on_event, _) = keep();
     let original = tokio::spawn(runner::run(settings(&folder, &tasks, &["agent=ORACLE"]), on_event));
     let containers = async |count: usize| {
         while !original.is_finished() {
-            if folder.join(".stamina/run.json").exists() {
-                let left = leftovers(&folder).await;
-                let found = left.iter().filter(|left| left.kind == "container").count();
-                if found >= count {
-                    return;
-                }
+            if folder.join(".stamina/run.json").exists() && containers_of(&folder).await.len() >= count {
+                return;
             }
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            tokio::time::sleep(Duration::from_millis(100)).await;
         }
         panic!("the original ended before there were {count} containers");
     };
@@ -264,10 +274,23 @@ async fn a_copy_of_a_folder_that_is_resumed_beside_the_original_ends_none_of_its
     let (on_event, _) = keep();
     let looked_at = runner::origin::identity(&copy).unwrap();
     let resuming = tokio::spawn(runner::resume(copy.clone(), Vec::new(), looked_at, on_event));
-    containers(2).await;
+    while containers_of(&folder).await.len() < 2 {
+        assert!(
+            !original.is_finished() && !resuming.is_finished(),
+            "the copy has no container beside that of the original"
+        );
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
     let control_request = runner::control::ControlRequest { stop: true, ..Default::default() };
     runner::control::write(&copy, &control_request).unwrap();
     assert_eq!(resuming.await.unwrap().unwrap(), Finish::Stopped);
+    // The original has been at work in its container all the time.
+    while !original.is_finished() {
+        for container in containers_of(&folder).await {
+            release(&container);
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
     assert_eq!(original.await.unwrap().unwrap(), Finish::Finished);
     let episode = episodes(&folder).remove(0);
     assert_eq!((last_attempt(&episode).verdict, resumes(&episode)), (Verdict::Passed, vec![]), "{episode:?}");
@@ -277,18 +300,18 @@ async fn a_copy_of_a_folder_that_is_resumed_beside_the_original_ends_none_of_its
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
 async fn a_resume_of_attempts_that_build_on_each_other_begins_their_step_again() {
-    let room = tempfile::tempdir().unwrap();
+    let room = KeptIfFailed::new();
     let tasks = room.path().join("tasks");
     let judge =
         |lines: u32| format!("[ $(wc -l < /app/played) = {lines} ] && echo 1 {REWARD} || echo 0 {REWARD}");
-    // The second step needs two attempts, and its second one takes a moment, in which the run is stopped.
-    let slow = "echo x >> /app/played; [ $(wc -l < /app/played) -lt 3 ] || sleep 3";
-    task(&tasks, "built", "", &[("echo x >> /app/played", &judge(1)), (slow, &judge(3))]);
+    // The second step needs two attempts, and in its second one the run is stopped.
+    let slow = format!("echo x >> /app/played; [ $(wc -l < /app/played) -lt 3 ] || {UNTIL_STOPPED}");
+    task(&tasks, "built", KNOWS_RESUME, &[("echo x >> /app/played", &judge(1)), (&slow, &judge(3))]);
     let folder = room.path().join("run");
     let more = ["agent=ORACLE", "harbor.protocol=ours", "attempt_limit=3", "harbor.snapshots=each_step"];
     let first_part = runner::run(settings(&folder, &tasks, &more), stop_after(&folder, 2)).await;
     assert_eq!(first_part.unwrap(), Finish::Stopped);
-    assert_eq!(resumed(&folder, &[]).await, Finish::Finished);
+    assert_eq!(resumed(&folder, &[RESUMED]).await, Finish::Finished);
     let episode = episodes(&folder).remove(0);
     assert_eq!(resumes(&episode), [("snapshot".to_owned(), "cancelled".to_owned(), 2, 2)]);
     let verdicts: Vec<Vec<Verdict>> = episode
@@ -303,13 +326,16 @@ async fn a_resume_of_attempts_that_build_on_each_other_begins_their_step_again()
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
 async fn a_resume_of_steps_by_themselves_executes_the_reference_solution_that_is_missing() {
-    let room = tempfile::tempdir().unwrap();
+    let room = KeptIfFailed::new();
     let tasks = room.path().join("tasks");
-    chain(&tasks);
+    // The container that is restored after the first step is waited for until the stop, so that its solution is not executed in it.
+    let health = "[environment.healthcheck]\ncommand = '[ ! -e /app/opened ] || [ -n \"$RESUMED\" ] || { sleep 500; exit 1; }; touch /app/opened'\n\
+                  timeout_sec = 600\n";
+    chain(&tasks, &format!("{KNOWS_RESUME}{health}"), "true");
     let folder = room.path().join("run");
     let settings = settings(&folder, &tasks, &["agent=ORACLE", "harbor.protocol=sr"]);
     assert_eq!(runner::run(settings, stop_after(&folder, 1)).await.unwrap(), Finish::Stopped);
-    assert_eq!(resumed(&folder, &[]).await, Finish::Finished);
+    assert_eq!(resumed(&folder, &[RESUMED]).await, Finish::Finished);
     let steps = episodes(&folder);
     let verdicts: Vec<Verdict> = steps.iter().map(|step| last_attempt(step).verdict).collect();
     assert_eq!(verdicts, [Verdict::Passed; 3], "{steps:?}");
@@ -322,10 +348,13 @@ async fn a_resume_of_steps_by_themselves_executes_the_reference_solution_that_is
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
 async fn an_attempt_at_a_step_is_retried_from_its_snapshot_on_request() {
-    let room = tempfile::tempdir().unwrap();
+    let room = KeptIfFailed::new();
     let tasks = room.path().join("tasks");
-    let judge = format!("[ $(wc -l < /app/played) = 1 ] && echo 1 {REWARD} || echo 0 {REWARD}");
-    task(&tasks, "retried", "", &[("echo x >> /app/played; sleep 15", &judge), ("true", &judge)]);
+    // It passes where it was played to its end, and finds nothing of the attempt before.
+    let judge =
+        format!("[ -e /app/ended ] && [ $(wc -l < /app/played) = 1 ] && echo 1 {REWARD} || echo 0 {REWARD}");
+    let solve = format!("echo x >> /app/played; {UNTIL_RELEASED}; touch /app/ended");
+    task(&tasks, "retried", "", &[(&solve, &judge), ("true", &judge)]);
     let folder = room.path().join("run");
     let (on_event, events) = keep();
     let settings = settings(&folder, &tasks, &["agent=ORACLE", "attempt_limit=2", "restore_before_try=true"]);
@@ -334,18 +363,31 @@ async fn an_attempt_at_a_step_is_retried_from_its_snapshot_on_request() {
         let text = fs::read(folder.join(".stamina/episodes/scenario_0.json")).ok()?;
         serde_json::from_slice::<serde_json::Value>(&text).ok()
     };
+    let deadline = Instant::now() + Duration::from_mins(4);
     let wait_for = async |key: &str, value: serde_json::Value| {
         while shown().is_none_or(|shown| shown[key] != value) {
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
             assert!(!playing.is_finished(), "it ended before {key} was {value}");
+            assert!(Instant::now() < deadline, "{key} does not become {value}");
         }
     };
     wait_for("phase", "agent".into()).await;
+    let of_first_attempt = containers_of(&folder).await;
     runner::control::change(&folder, |control_request| {
         *control_request.retry.entry("scenario_0".to_owned()).or_default() += 1;
     })
     .unwrap();
     wait_for("retries", 1.into()).await;
+    // The container that was restored for it: the attempt before never goes on.
+    while !playing.is_finished() {
+        assert!(Instant::now() < deadline, "its retry does not end");
+        for container in containers_of(&folder).await {
+            if !of_first_attempt.contains(&container) {
+                release(&container);
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
     assert_eq!(playing.await.unwrap().unwrap(), Finish::Finished);
     let episode = episodes(&folder).remove(0);
     assert_eq!((episode.stamina(), episode.turns[0].attempts.len()), (2, 1), "{episode:?}");
@@ -354,96 +396,12 @@ async fn an_attempt_at_a_step_is_retried_from_its_snapshot_on_request() {
         _ => None,
     });
     assert!(episode.turns[0].attempts[0].timing.started_at > begun, "it began a second time");
-    assert!(episode.turns[0].attempts[0].timing.agent_seconds.unwrap() >= 15.0, "and was played to its end");
-}
-
-/// An endpoint that refuses what an agent asks until it works, and executes this solution of a step from then on; a probe of the
-/// gateway is answered.
-fn works_later(is_working: Arc<AtomicBool>, solve: &str) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let files = vec![("solve.sh".to_owned(), format!("#!/bin/bash\n{solve}\n").into_bytes())];
-    let solution = Solution { files, env: Vec::new(), workdir: "/app".to_owned() };
-    let task = Task {
-        scenario: 0,
-        turn: 1,
-        attempt: 1,
-        turns: Arc::default(),
-        attempts_before: Vec::new(),
-        feedback: Feedback::None,
-        solution: Some(Arc::new(solution)),
-    };
-    std::thread::spawn(move || {
-        let model = SimulatedModel::new(Ability::default());
-        for stream in listener.incoming() {
-            let Ok(mut stream) = stream else { continue };
-            let Some(request) = common::read_as_sent(&mut stream) else { continue };
-            let path = request.split(' ').nth(1).and_then(|path| path.split('?').next()).unwrap_or_default();
-            let body = request.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str(body).ok());
-            let is_probe = request.to_ascii_lowercase().contains("answer with the word yes");
-            let is_refused = !is_probe && !is_working.load(Ordering::Relaxed);
-            let (status, kind, bytes) = match Route::from_path(path).zip(body) {
-                Some((route, body)) if !is_refused => {
-                    let body: serde_json::Value = body;
-                    let made = model.answer(route, &body, &task);
-                    (format!("{} .", made.status), made.content_type.to_owned(), made.chunks.concat())
-                }
-                _ => {
-                    let body = br#"{"error":{"message":"not now"}}"#.to_vec();
-                    ("400 Bad Request".to_owned(), "application/json".to_owned(), body)
-                }
-            };
-            let length = bytes.len();
-            let head = format!(
-                "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
-            );
-            let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&bytes));
-        }
-    });
-    format!("http://{address}")
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs a container engine"]
-async fn an_attempt_that_the_endpoint_ends_is_retried_from_its_snapshot() {
-    let room = tempfile::tempdir().unwrap();
-    let (tasks, folder) = (room.path().join("tasks"), room.path().join("run"));
-    let solve = "echo x >> /app/played";
-    task(
-        &tasks,
-        "later",
-        "",
-        &[(solve, &format!("[ $(wc -l < /app/played) = 1 ] && echo 1 {REWARD} || echo 0 {REWARD}"))],
-    );
-    // A second execution would fail in a container that is not the snapshot's.
-    put(&tasks, "later/steps/s0/workdir/setup.sh", "mkdir /app/made\n");
-    let is_working = Arc::new(AtomicBool::new(false));
-    let mut settings = settings(&folder, &tasks, &[&HARNESS[..], &["restore_before_try=true"]].concat());
-    let base_url = works_later(is_working.clone(), solve);
-    settings.endpoint =
-        runner::settings::EndpointSettings::Gateway { base_url, key: gateway::keys::KeySource::None };
-    settings.model = Some("m".to_owned());
-    let counts = |folder: &Path| runner::live::read(folder).ok().and_then(|run| run.endpoint);
-    let at = folder.clone();
-    let mending = tokio::spawn(async move {
-        while counts(&at).is_none_or(|counts| counts.retried == 0) {
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        }
-        is_working.store(true, Ordering::Relaxed);
-    });
-    let (on_event, _) = keep();
-    assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
-    mending.await.unwrap();
-    let episode = episodes(&folder).remove(0);
-    assert_eq!((episode.stamina(), episode.turns[0].attempts.len()), (1, 1), "{episode:?}");
-    assert_eq!(last_attempt(&episode).extra["repeats"], 1, "{episode:?}");
-    assert_eq!(counts(&folder), Some(runner::EndpointAttempts { retried: 1, lost: 0 }));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
 async fn a_reference_solution_leaves_no_logs_for_the_agent_and_its_failure_is_recorded() {
-    let room = tempfile::tempdir().unwrap();
+    let room = KeptIfFailed::new();
     let tasks = room.path().join("tasks");
     let solve = "echo left > /logs/artifacts/of_reference; echo left > /logs/agent/log; exit 3";
     let judge = format!("[ -e /logs/agent/log ] && echo 0 {REWARD} || echo 1 {REWARD}");
@@ -463,7 +421,7 @@ async fn a_reference_solution_leaves_no_logs_for_the_agent_and_its_failure_is_re
 #[ignore = "needs a container engine"]
 // docs/security.md: Tasks of Harbor
 async fn a_container_that_cannot_be_started_anew_is_the_agents_doing_only_where_another_one_can() {
-    let room = tempfile::tempdir().unwrap();
+    let room = KeptIfFailed::new();
     let tasks = room.path().join("tasks");
     let passes = format!("echo 1 {REWARD}");
     // What its image starts cannot begin twice in the same files.

@@ -16,7 +16,7 @@ use crate::common::{episodes, keep};
 use crate::tasks_of_harbor::{REWARD, inputs, is_every_way, settings, task};
 
 /// A test for each harness, since they share nothing and each takes a minute; and the names of all of them.
-macro_rules! of_each {
+macro_rules! harness_tests {
     ($($test:ident: $agent:literal,)*) => {
         /// Those that are tried here. The mock agent cannot run commands.
         const TRIED: &[&str] = &[$($agent),*];
@@ -30,7 +30,7 @@ macro_rules! of_each {
     };
 }
 
-of_each! {
+harness_tests! {
     a_task_is_played_in_its_own_image_by_mini_swe: "mini_swe",
     a_task_is_played_in_its_own_image_by_openhands: "openhands",
     a_task_is_played_in_its_own_image_by_opencode: "opencode",

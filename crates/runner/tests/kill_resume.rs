@@ -246,8 +246,8 @@ impl Player<'_> {
     /// Plays for a time. Whether it was killed.
     fn play_for(&self, time: Duration) -> bool {
         let mut child = self.command().spawn().unwrap();
-        let until = Instant::now() + time;
-        while Instant::now() < until {
+        let deadline = Instant::now() + time;
+        while Instant::now() < deadline {
             if let Some(status) = child.try_wait().unwrap() {
                 assert_eq!(status.code(), Some(0));
                 return false;
@@ -369,7 +369,7 @@ fn time_counts_once() {
         let episodes: Vec<f64> = run.episodes.iter().map(|episode| episode.seconds).collect();
         (run.spent.seconds, run.seconds, episodes)
     };
-    let (mut wall, mut before, mut told_before) = (0.0, (0.0, 0.0, vec![0.0; 2]), [0.0; 2]);
+    let (mut wall, mut before, mut spent_before) = (0.0, (0.0, 0.0, vec![0.0; 2]), [0.0; 2]);
     for part in 0..3 {
         let started = Instant::now();
         if part < 2 {
@@ -379,30 +379,39 @@ fn time_counts_once() {
             player.play_all();
         }
         wall += started.elapsed().as_secs_f64();
-        let (of_budget, of_run, of_episodes) = counted();
-        println!("part {part}: {of_budget:.2} and {of_run:.2} of {wall:.2} s, episodes {of_episodes:.2?}");
-        for seconds in of_episodes.iter().chain([&of_budget, &of_run]) {
+        let (budget_seconds, run_seconds, episode_seconds) = counted();
+        println!(
+            "part {part}: {budget_seconds:.2} and {run_seconds:.2} of {wall:.2} s, episodes {episode_seconds:.2?}"
+        );
+        for seconds in episode_seconds.iter().chain([&budget_seconds, &run_seconds]) {
             assert!(*seconds <= wall, "{seconds} s of {wall} s that went by");
         }
-        assert!(of_budget >= before.0 && of_run >= before.1, "time that was played is not lost");
-        assert!(of_episodes.iter().zip(&before.2).all(|(now, earlier)| now >= earlier), "{of_episodes:?}");
+        assert!(budget_seconds >= before.0 && run_seconds >= before.1, "time that was played is not lost");
+        assert!(
+            episode_seconds.iter().zip(&before.2).all(|(now, earlier)| now >= earlier),
+            "{episode_seconds:?}"
+        );
         // All that its attempts took counts, whatever else this machine did meanwhile. Looked at in the part that comes to its
         // end: of one that is killed the last moments are not written down.
         let spending = spending(&folder);
         if part == 2 {
-            let played = [0, 1].map(|episode| spending[episode] - told_before[episode]);
+            let played = [0, 1].map(|episode| spending[episode] - spent_before[episode]);
             let longest = played[0].max(played[1]);
             assert!(longest > 0.0, "the last part plays attempts");
             let counts = |now: f64, earlier: f64, played: f64| now - earlier > played - 0.1;
-            assert!(counts(of_budget, before.0, longest), "{of_budget} after {}: {played:?}", before.0);
-            assert!(counts(of_run, before.1, longest), "{of_run} after {}: {played:?}", before.1);
+            assert!(
+                counts(budget_seconds, before.0, longest),
+                "{budget_seconds} after {}: {played:?}",
+                before.0
+            );
+            assert!(counts(run_seconds, before.1, longest), "{run_seconds} after {}: {played:?}", before.1);
             for (episode, seconds) in played.into_iter().enumerate() {
-                let (now, earlier) = (of_episodes[episode], before.2[episode]);
+                let (now, earlier) = (episode_seconds[episode], before.2[episode]);
                 assert!(counts(now, earlier, seconds), "{now} after {earlier}: {played:?}");
             }
         }
-        told_before = spending;
-        before = (of_budget, of_run, of_episodes);
+        spent_before = spending;
+        before = (budget_seconds, run_seconds, episode_seconds);
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::Path;
 use runner::Finish;
 
 use crate::common::{episodes, keep, settings};
+use crate::kept::KeptIfFailed;
 
 /// What the agent was asked first in an attempt.
 fn first_prompt(folder: &Path, turn: u32, attempt: u32) -> String {
@@ -40,7 +41,7 @@ async fn played(folder: &Path, restores: bool) -> Vec<u32> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_attempt_from_the_same_snapshot_is_asked_what_the_first_one_was() {
-    let room = tempfile::tempdir().unwrap();
+    let room = KeptIfFailed::new();
     for restores in [true, false] {
         let folder = room.path().join(restores.to_string());
         let attempts = played(&folder, restores).await;

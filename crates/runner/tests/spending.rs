@@ -23,9 +23,9 @@ async fn tokens_and_cost_of_an_attempt_are_shown_before_it_ends() {
     settings.model = Some("m".to_owned());
     settings.price = Some(gateway::Price { input: 1000.0, output: 10_000.0, ..gateway::Price::default() });
     let playing = tokio::spawn(runner::run(settings, Arc::new(|_| {})));
-    let until = Instant::now() + Duration::from_mins(2);
+    let deadline = Instant::now() + Duration::from_mins(2);
     let run = loop {
-        assert!(Instant::now() < until, "what was spent is shown while the attempt runs");
+        assert!(Instant::now() < deadline, "what was spent is shown while the attempt runs");
         tokio::time::sleep(Duration::from_millis(50)).await;
         let Ok(run) = live::read(&folder) else { continue };
         if run.spent.requests > 0 && run.episodes[0].spent.requests > 0 {

@@ -216,8 +216,8 @@ mod tests {
         let labels = labels(&run, Some("scenario_3"), "agent");
         assert_eq!(labels[&key("run")], "0f3a5c77", "who looks for a run by its id finds it");
         assert_eq!(run_of_labels(|name| labels.get(name)), run);
-        let of_before = HashMap::from([(key("run"), "0f3a5c77".to_owned())]);
-        assert_eq!(run_of_labels(|name| of_before.get(name)), "0f3a5c77");
+        let old_labels = HashMap::from([(key("run"), "0f3a5c77".to_owned())]);
+        assert_eq!(run_of_labels(|name| old_labels.get(name)), "0f3a5c77");
         // What earlier versions left has the id only.
         assert_eq!(run_id("0f3a5c77"), "0f3a5c77");
         assert_eq!(run_id("0f3a5c77xyz"), "0f3a5c77xyz");

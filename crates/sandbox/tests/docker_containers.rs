@@ -149,34 +149,6 @@ async fn ask(address: std::net::SocketAddr) -> String {
     }
 }
 
-/// What a container costs beside what runs in it. Printed rather than bounded: the machine may be busy with anything.
-#[tokio::test]
-#[ignore = "needs a container engine"]
-async fn what_containers_cost() {
-    let place = TestPlace::new().await;
-    place.prepare().await;
-    let rounds = 5;
-    let began = Instant::now();
-    for _ in 0..rounds {
-        place.run(&place.shell("true")).await;
-    }
-    let agent = began.elapsed() / rounds;
-    let server = place.server("exec sleep 1000\n");
-    let began = Instant::now();
-    for _ in 0..rounds {
-        let at = place.containers.serve(&server).await.unwrap();
-        place.containers.end(at).await.unwrap();
-    }
-    let server = began.elapsed() / rounds;
-    // Shown with --nocapture.
-    let _ = std::io::Write::write_all(
-        &mut std::io::stderr(),
-        format!("agent container {agent:.0?}, server container {server:.0?}\n").as_bytes(),
-    );
-    assert!(agent + server < Duration::from_mins(1), "{agent:?}, {server:?}");
-    place.clear().await;
-}
-
 /// A service of this machine that listens on all addresses is not for a server that an agent wrote; tests reach the server.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]

@@ -20,8 +20,8 @@ async fn what_the_dead_left_goes_and_what_the_living_use_stays() {
     let place = TestPlace::new().await;
     place.prepare().await;
     place.run(&place.shell("true")).await;
-    let mine = |left: &sandbox::Leftover| left.run == place.owner.run;
-    let found: Vec<_> = place.engine.leftovers().await.unwrap().into_iter().filter(mine).collect();
+    let is_own = |left: &sandbox::Leftover| left.run == place.owner.run;
+    let found: Vec<_> = place.engine.leftovers().await.unwrap().into_iter().filter(is_own).collect();
     let mut kinds: Vec<&str> = found.iter().map(|left| left.kind.as_str()).collect();
     kinds.sort_unstable();
     assert_eq!(
@@ -59,7 +59,7 @@ async fn what_the_dead_left_goes_and_what_the_living_use_stays() {
     assert_eq!(swept.iter().filter(|left| left.run == run).count(), 3, "{swept:?}");
     let left = place.engine.leftovers().await.unwrap();
     assert!(!left.iter().any(|left| left.run == run), "{left:?}");
-    assert_eq!(left.into_iter().filter(mine).count(), found.len(), "what is in use stays");
+    assert_eq!(left.into_iter().filter(is_own).count(), found.len(), "what is in use stays");
     place.clear().await;
 }
 
@@ -70,13 +70,13 @@ async fn what_is_made_anew_under_the_same_name_is_not_removed() {
     let place = TestPlace::new().await;
     place.prepare().await;
     let docker = docker();
-    let mine = async || {
+    let own_relays = async || {
         let left = place.engine.leftovers().await.unwrap();
         left.into_iter()
             .filter(|left| left.run == place.owner.run && left.kind == "network")
             .collect::<Vec<_>>()
     };
-    let before = mine().await;
+    let before = own_relays().await;
     assert_eq!(before.len(), 1);
     for network in &before {
         docker.remove_network(&network.name).await.unwrap();
@@ -84,7 +84,7 @@ async fn what_is_made_anew_under_the_same_name_is_not_removed() {
     let other = Engine::connect().await.unwrap();
     place.prepare_by(&Containers::Engine(other)).await;
     place.engine.remove(&before).await.unwrap();
-    assert_eq!(mine().await.len(), 1, "the one that was made anew");
+    assert_eq!(own_relays().await.len(), 1, "the one that was made anew");
     place.clear().await;
 }
 
@@ -127,8 +127,9 @@ async fn a_relay_that_is_ended_under_a_container_is_told_and_made_anew() {
     place.run(&place.shell("true")).await;
     let relay = async || {
         let left = place.engine.leftovers().await.unwrap();
-        let mine = |left: &sandbox::Leftover| left.run == place.owner.run && left.name.contains("-relay-");
-        left.into_iter().find(mine)
+        let is_own_relay =
+            |left: &sandbox::Leftover| left.run == place.owner.run && left.name.contains("-relay-");
+        left.into_iter().find(is_own_relay)
     };
     let first = relay().await.expect("it stays for the next attempt");
     let docker = docker();
@@ -318,11 +319,14 @@ async fn a_copy_of_a_folder_ends_no_container_of_the_original() {
     copy.containers.release(&copy.owner).await.unwrap();
     copy.containers.clear(&copy.owner.run).await.unwrap();
     let left: Vec<_> = original.engine.leftovers().await.unwrap();
-    let of_run: Vec<_> = left.into_iter().filter(|left| left.run == id).collect();
+    let run_leftovers: Vec<_> = left.into_iter().filter(|left| left.run == id).collect();
     let folder = |left: &sandbox::Leftover| left.labels[&format!("{LABEL}.folder")].clone();
-    assert!(of_run.iter().all(|left| original.owner.run.ends_with(&folder(left))), "{of_run:?}");
-    let containers = of_run.iter().filter(|left| left.kind == "container").count();
-    assert_eq!(containers, 2, "the agent of the original and its relay: {of_run:?}");
+    assert!(
+        run_leftovers.iter().all(|left| original.owner.run.ends_with(&folder(left))),
+        "{run_leftovers:?}"
+    );
+    let containers = run_leftovers.iter().filter(|left| left.kind == "container").count();
+    assert_eq!(containers, 2, "the agent of the original and its relay: {run_leftovers:?}");
     assert!(!playing.is_finished(), "it works on");
 
     // What is left of the original itself is stale to it.
@@ -370,16 +374,16 @@ async fn a_snapshot_of_an_earlier_version_is_found_listed_and_removed() {
     assert_eq!(found(2, "sha256:0", &kept_by).await, None, "of another image");
     let elsewhere = place.dir.path().join("copy.json");
     assert_eq!(found(2, &image_id, &elsewhere).await, None, "a copy has no part in it");
-    let of_run = async || {
+    let run_leftovers = async || {
         let left = place.engine.leftovers().await.unwrap().into_iter();
         left.filter(|left| left.run == id && left.kind == "image").collect::<Vec<_>>()
     };
-    let listed = of_run().await;
+    let listed = run_leftovers().await;
     assert!(listed.len() == 1 && listed[0].is_kept, "{listed:?}");
     place.engine.remove_snapshots(&place.owner, &elsewhere).await.unwrap();
-    assert_eq!(of_run().await.len(), 1);
+    assert_eq!(run_leftovers().await.len(), 1);
     std::fs::remove_file(&kept_by).unwrap();
-    assert!(!of_run().await[0].is_kept, "a sweep takes it once its file is gone");
+    assert!(!run_leftovers().await[0].is_kept, "a sweep takes it once its file is gone");
     place.engine.remove_snapshots(&place.owner, &kept_by).await.unwrap();
-    assert_eq!(of_run().await, []);
+    assert_eq!(run_leftovers().await, []);
 }

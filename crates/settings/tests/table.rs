@@ -73,11 +73,11 @@ fn what_the_form_offers_is_what_a_key_takes() {
 
 #[test]
 fn every_protocol_has_its_word_and_sets_what_the_keys_take() {
-    let of_key = |name: &str| keys().iter().find(|key| key.dotted() == name).map(Key::takes);
+    let kind_of_key = |name: &str| keys().iter().find(|key| key.dotted() == name).map(Key::takes);
     let words: Vec<&str> = protocols::ALL.iter().map(|protocol| protocol.word).collect();
-    assert!(matches!(of_key("harbor.protocol"), Some(ValueKind::Word(taken)) if taken == words));
+    assert!(matches!(kind_of_key("harbor.protocol"), Some(ValueKind::Word(taken)) if taken == words));
     for protocol in protocols::ALL {
-        let timeouts = of_key("harbor.timeout");
+        let timeouts = kind_of_key("harbor.timeout");
         assert!(matches!(timeouts, Some(ValueKind::Word(taken)) if taken.contains(&protocol.timeout)));
         assert!((1..=1000).contains(&protocol.attempts), "{}", protocol.word);
     }

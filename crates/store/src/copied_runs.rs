@@ -265,15 +265,15 @@ mod tests {
     #[test]
     fn a_run_with_a_trial_of_its_own_a_better_copy_or_a_mark_stays() {
         let run = |name: &str, trials: usize| (name.to_owned(), trials);
-        let both = |trials: usize| (vec![run("a", 2), run("b", trials)], Vec::<String>::new());
+        let all_kept = |trials: usize| (vec![run("a", 2), run("b", trials)], Vec::<String>::new());
         let one = [("x", true), ("y", true)];
-        assert_eq!(kept_and_omitted(&[("a", &one), ("b", &[("y", true), ("z", true)])], None), both(2));
+        assert_eq!(kept_and_omitted(&[("a", &one), ("b", &[("y", true), ("z", true)])], None), all_kept(2));
         assert_eq!(
             kept_and_omitted(&[("a", &one), ("b", &[("x", true), ("y", false), ("z", true)])], None),
-            both(3)
+            all_kept(3)
         );
-        assert_eq!(kept_and_omitted(&[("a", &one), ("b", &one)], Some("a")), both(2));
-        assert_eq!(kept_and_omitted(&[("a", &one), ("b", &[])], None), both(0));
+        assert_eq!(kept_and_omitted(&[("a", &one), ("b", &one)], Some("a")), all_kept(2));
+        assert_eq!(kept_and_omitted(&[("a", &one), ("b", &[])], None), all_kept(0));
     }
     #[test]
     fn a_run_with_known_names_is_no_copy_of_one_without() {
@@ -281,11 +281,11 @@ mod tests {
         let one = [("x", true), ("y", true)];
         let more_trials = [("x", true), ("y", true), ("z", true)];
         // The nameless one has a trial more, or a better copy of one.
-        let both = (vec![run("a", 3), run("named", 2)], Vec::<String>::new());
-        assert_eq!(kept_and_omitted(&[("a", &more_trials), ("named", &one)], None), both);
+        let all_kept = (vec![run("a", 3), run("named", 2)], Vec::<String>::new());
+        assert_eq!(kept_and_omitted(&[("a", &more_trials), ("named", &one)], None), all_kept);
         let early = [("x", true), ("y", false)];
-        let both = (vec![run("a", 2), run("named", 2)], Vec::<String>::new());
-        assert_eq!(kept_and_omitted(&[("a", &one), ("named", &early)], None), both);
+        let all_kept = (vec![run("a", 2), run("named", 2)], Vec::<String>::new());
+        assert_eq!(kept_and_omitted(&[("a", &one), ("named", &early)], None), all_kept);
         // Else it is the copy, whichever the library knew first.
         let named = (vec![run("named", 2)], vec!["a".to_owned()]);
         assert_eq!(kept_and_omitted(&[("a", &one), ("named", &one)], None), named);
@@ -305,8 +305,8 @@ mod tests {
         let original = (vec![run("b", 2)], vec!["a".to_owned()]);
         for mark in [&tag as &dyn Fn(&Store, String), &note] {
             assert_eq!(kept_and_omitted_with(&[("a", &one), ("b", &one)], Some("b"), mark), original);
-            let both = (vec![run("a", 3), run("b", 2)], Vec::<String>::new());
-            assert_eq!(kept_and_omitted_with(&[("a", &more_trials), ("b", &one)], Some("b"), mark), both);
+            let all_kept = (vec![run("a", 3), run("b", 2)], Vec::<String>::new());
+            assert_eq!(kept_and_omitted_with(&[("a", &more_trials), ("b", &one)], Some("b"), mark), all_kept);
         }
         assert_eq!(kept_and_omitted(&[("b", &one), ("a", &one)], None), original, "a was copied later");
         // Every copy has the tags of its source: they are no mark of a user.

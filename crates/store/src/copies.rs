@@ -395,9 +395,9 @@ mod tests {
                 }
                 let runs: Vec<(RunId, String)> = store
                     .read(|conn| {
-                        let of_source =
+                        let query =
                             "SELECT run.id, source.name FROM run JOIN source ON source.id = run.source";
-                        let mut find = conn.prepare(of_source)?;
+                        let mut find = conn.prepare(query)?;
                         let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
                         Ok(rows.collect::<rusqlite::Result<_>>()?)
                     })
@@ -412,9 +412,9 @@ mod tests {
                     "{counts:?} {other:?} {order:?}"
                 );
                 // The shared episodes of a run show the same.
-                let of_other = runs.iter().find(|(_, name)| name == "other").map(|(run, _)| *run).unwrap();
+                let other_run = runs.iter().find(|(_, name)| name == "other").map(|(run, _)| *run).unwrap();
                 assert_eq!(
-                    store.shared_episodes(of_other).unwrap()[0].counted_there,
+                    store.shared_episodes(other_run).unwrap()[0].counted_there,
                     1,
                     "{counts:?} {other:?}"
                 );

@@ -400,15 +400,15 @@ mod tests {
         };
         let known = |sum, turns| KnownSum { sum, turns };
         let out = [(None, Some(50)), (None, Some(60))];
-        let both = (Some(1000), Some(110));
-        assert_eq!(put(1, episode((Some(1000), None), &out)), (both, known(1110.0, 2), (true, true)));
+        let counts = (Some(1000), Some(110));
+        assert_eq!(put(1, episode((Some(1000), None), &out)), (counts, known(1110.0, 2), (true, true)));
         let input = [(Some(400), None), (Some(600), None)];
-        assert_eq!(put(2, episode((None, Some(110)), &input)), (both, known(1110.0, 2), (true, true)));
+        assert_eq!(put(2, episode((None, Some(110)), &input)), (counts, known(1110.0, 2), (true, true)));
         // An attempt says nothing: the sum is of a part, and no turn is known in full.
         let part = [(None, Some(50)), (None, None)];
         let lower = (Some(1000), Some(50));
         assert_eq!(put(3, episode((Some(1000), None), &part)), (lower, known(0.0, 0), (true, false)));
         // What the source gives wins.
-        assert_eq!(put(4, episode(both, &[(Some(1), Some(2))])), (both, known(1110.0, 1), (true, true)));
+        assert_eq!(put(4, episode(counts, &[(Some(1), Some(2))])), (counts, known(1110.0, 1), (true, true)));
     }
 }

@@ -1,7 +1,12 @@
 //! The words around what a search found.
 
+use std::ops::Range;
+
 /// How many letters are shown before and after the first found word.
 const EXCERPT_MARGIN: usize = 80;
+
+/// How many letters from the first found word on are shown at most. Much punctuation may stand within a phrase.
+const LONGEST_PLACE: usize = 4 * EXCERPT_MARGIN;
 
 /// How many places of one word are looked at.
 const PLACES: usize = 200;
@@ -23,9 +28,23 @@ pub fn excerpt_around(text: &str, words: &[String]) -> String {
         words.iter().enumerate().flat_map(|(index, word)| places_of(&folded, index, word)).collect();
     places.sort_by_key(|place| place.begin);
     let (first, last) = densest(&places);
+    excerpt(&letters, first, last)
+}
+
+/// The text around a found place (a range of bytes), in one line.
+pub(crate) fn excerpt_of(text: &str, place: Range<usize>) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let first = text[..place.start].chars().count();
+    let last = first + text[place].chars().count();
+    excerpt(&letters, first, last)
+}
+
+/// The text around the letters from `first` to before `last`.
+fn excerpt(letters: &[char], first: usize, last: usize) -> String {
+    let last = last.min(first + LONGEST_PLACE);
     let begin = first.saturating_sub(EXCERPT_MARGIN);
     let end = (begin + 2 * EXCERPT_MARGIN).max(last).min(letters.len());
-    let (begin, end) = (after_a_gap(&letters, begin, first), before_a_gap(&letters, last, end));
+    let (begin, end) = (after_a_gap(letters, begin, first), before_a_gap(letters, last, end));
     let piece: String = letters[begin..end].iter().collect();
     let line = piece.split_whitespace().collect::<Vec<_>>().join(" ");
     let before = if begin > 0 { "… " } else { "" };
@@ -121,6 +140,17 @@ mod tests {
             format!("subcommands unknowns {filler}unknown {filler}error: Unknown subcommand 'x' {filler}");
         let excerpt = shown(&text, &["unknown", "subcommand"]);
         assert!(excerpt.contains("error: Unknown subcommand 'x'"), "{excerpt}");
+    }
+
+    #[test]
+    fn an_excerpt_is_bounded_although_much_stands_between_the_words_of_a_phrase() {
+        let text = format!("{} begin{}end {}", "ß ".repeat(100), "…".repeat(20_000), "ß ".repeat(100));
+        let place = text.find("begin").expect("it begins")..text.find("end").expect("it ends") + 3;
+        let excerpt = excerpt_of(&text, place);
+        assert!(excerpt.contains("begin…") && excerpt.ends_with(" …"), "{excerpt}");
+        assert!(excerpt.chars().count() <= EXCERPT_MARGIN + LONGEST_PLACE + 4, "{excerpt}");
+        let long = "y".repeat(60_000);
+        assert!(shown(&long, &[&long]).chars().count() <= LONGEST_PLACE + 4);
     }
 
     #[test]

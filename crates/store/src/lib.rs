@@ -76,7 +76,9 @@ pub use omitted_counts::OmittedCounts;
 pub use parts::ParsedPart;
 pub use processes_left::{ProcessesLeft, UnconfirmedAttempt};
 pub use runs::{EpisodeTimes, JOB_ID, RunEntry, RunRecord};
-pub use search::{MatchKind, SearchHit, SearchHits, episode_name};
+pub use search::{
+    MatchKind, MatchRank, SearchHit, SearchHits, SearchQuery, SearchTerm, by_rank, episode_name,
+};
 pub use sessions::SessionEntry;
 pub use sources::{ClosedSource, Source, SourceCounts};
 pub use summaries::{StaleRun, Summary, Totals};

@@ -1,7 +1,6 @@
 //! The library: runs of all open sources, filtered, sorted, grouped and paged in SQL.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::collections::HashMap;
 
 use model::WarningCounts;
 use rusqlite::types::Value;
@@ -11,9 +10,9 @@ use ts_rs::TS;
 
 use crate::runs::{self, read_entry};
 use crate::shown_warnings::has_warning;
-use crate::values::{range, words};
+use crate::values::{json, range, words};
 use crate::withdrawn_filter::VALID;
-use crate::{Result, RunEntry, RunId, SourceId, Store, import_report, omitted_counts, summaries};
+use crate::{Result, RunEntry, SourceId, Store, import_report, omitted_counts, summaries};
 
 /// Columns by which runs are sorted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -124,8 +123,8 @@ pub struct GroupEntry {
     pub planned_turns: Option<(u32, u32)>,
     /// Least and greatest τ of its runs; `None` = nobody was at risk in any of them.
     pub tau: Option<(u32, u32)>,
-    /// Greatest mean stamina of its runs, or greatest upper end of their intervals.
-    pub most_stamina: Option<f64>,
+    /// For each τ of its runs, from the least: the greatest mean stamina, or the greatest upper end of the intervals.
+    pub most_stamina: Vec<(u32, f64)>,
     /// Of harness, turns, score, tokens, cost and date those that are known of at least one of its runs.
     pub known: Vec<RunSort>,
 }
@@ -224,8 +223,9 @@ struct Condition {
 }
 
 impl Condition {
-    /// The conditions of a filter, without those on the column `except`. `copies` matter where it asks for runs with warnings.
-    fn from_filter(filter: &RunFilter, except: Option<Column>, copies: &BTreeSet<RunId>) -> Self {
+    /// The conditions of a filter, without those on the column `except`. Where it asks for runs with warnings, `copies` is the JSON
+    /// list of those that may be copies.
+    fn from_filter(filter: &RunFilter, except: Option<Column>, copies: &str) -> Self {
         let mut condition = Self { sql: "1".to_owned(), values: Vec::new() };
         for word in words(&filter.text) {
             condition.and(
@@ -257,7 +257,7 @@ impl Condition {
             condition.and(VALID, []);
         }
         if filter.with_warnings {
-            condition.and(&has_warning(copies), []);
+            condition.and(&has_warning(), [copies.to_owned().into()]);
         }
         if let Some(least) = filter.min_episodes {
             condition.and("run_totals.episodes >= ?", [least.into()]);
@@ -294,25 +294,48 @@ const MAY_BE_UNKNOWN: [(RunSort, &str); 6] = [
     (RunSort::Date, "run.started_at"),
 ];
 
+/// [`GroupEntry::most_stamina`] by the key of the group.
+fn most_by_tau(
+    conn: &Connection,
+    filter: &RunFilter,
+    condition: &Condition,
+) -> Result<HashMap<String, Vec<(u32, f64)>>> {
+    let sql = format!(
+        "SELECT {}, run_summary.tau, max(coalesce(run_summary.ci_high, run_summary.mean)) FROM {}
+         WHERE {} AND {} AND run_summary.tau > 0 AND run_summary.mean IS NOT NULL GROUP BY 1, 2 ORDER BY 2",
+        filter.group.expressions().0,
+        runs::RUN_TABLES,
+        condition.sql,
+        runs::has_tests()
+    );
+    let mut find = conn.prepare_cached(&sql)?;
+    let mut rows = find.query(params_from_iter(&condition.values))?;
+    let mut most: HashMap<String, Vec<(u32, f64)>> = HashMap::new();
+    while let Some(row) = rows.next()? {
+        most.entry(row.get(0)?).or_default().push((row.get(1)?, row.get(2)?));
+    }
+    Ok(most)
+}
+
 /// Every group with its key.
 fn groups(conn: &Connection, filter: &RunFilter, condition: &Condition) -> Result<Vec<(String, GroupEntry)>> {
     let (key, title) = filter.group.expressions();
-    // Stamina is not defined for a run without tests.
-    let tested = format!("run.benchmark NOT IN ('{}')", model::UNTESTED_BENCHMARKS.join("', '"));
+    let tested = runs::has_tests();
     let known = MAY_BE_UNKNOWN.map(|(_, value)| format!("count({value})")).join(", ");
     let sql = format!(
         "SELECT {key} AS group_key, min({title}) AS group_title, count(*), min(iif({tested}, run_totals.planned_min, NULL)),
            max(iif({tested}, run_totals.planned_max, NULL)), min(iif({tested}, nullif(run_summary.tau, 0), NULL)),
-           max(iif({tested}, nullif(run_summary.tau, 0), NULL)), max(coalesce(run_summary.ci_high, run_summary.mean)),
-           {known}
+           max(iif({tested}, nullif(run_summary.tau, 0), NULL)), {known}
          FROM {} WHERE {} GROUP BY 1 ORDER BY group_title IS NULL, group_title COLLATE NOCASE, group_key",
         runs::RUN_TABLES,
         condition.sql
     );
+    let mut most = most_by_tau(conn, filter, condition)?;
     let mut find = conn.prepare_cached(&sql)?;
     let rows = find.query_map(params_from_iter(&condition.values), |row| {
+        let key: String = row.get(0)?;
         let mut known = Vec::new();
-        for (column, (order, _)) in (8_usize..).zip(MAY_BE_UNKNOWN) {
+        for (column, (order, _)) in (7_usize..).zip(MAY_BE_UNKNOWN) {
             if row.get::<_, u32>(column)? > 0 {
                 known.push(order);
             }
@@ -322,10 +345,10 @@ fn groups(conn: &Connection, filter: &RunFilter, condition: &Condition) -> Resul
             runs: row.get(2)?,
             planned_turns: range(row, 3)?,
             tau: range(row, 5)?,
-            most_stamina: row.get(7)?,
+            most_stamina: most.remove(&key).unwrap_or_default(),
             known,
         };
-        Ok((row.get(0)?, entry))
+        Ok((key, entry))
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
@@ -335,7 +358,7 @@ fn facet(
     conn: &Connection,
     filter: &RunFilter,
     column: Column,
-    copies: &BTreeSet<RunId>,
+    copies: &str,
 ) -> Result<Vec<(String, String, u32)>> {
     let condition = Condition::from_filter(filter, Some(column), copies);
     let (value, label) = column.expressions();
@@ -381,7 +404,7 @@ fn tags(conn: &Connection, condition: &Condition) -> Result<Vec<(String, u32)>> 
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-fn list(conn: &Connection, filter: &RunFilter, copies: &BTreeSet<RunId>) -> Result<RunList> {
+fn list(conn: &Connection, filter: &RunFilter, copies: &str) -> Result<RunList> {
     let condition = Condition::from_filter(filter, None, copies);
     let groups = groups(conn, filter, &condition)?;
     let numbers: HashMap<&str, u32> = groups.iter().map(|(key, _)| key.as_str()).zip(0..).collect();
@@ -397,26 +420,25 @@ fn list(conn: &Connection, filter: &RunFilter, copies: &BTreeSet<RunId>) -> Resu
         }
         _ => "",
     };
-    let limit = if filter.limit == 0 { "-1".to_owned() } else { filter.limit.to_string() };
+    let limit = if filter.limit == 0 { -1 } else { i64::from(filter.limit) };
+    let page: [Value; 2] = [limit.into(), filter.offset.into()];
     // The groups stand in the order of `groups`: by the least title of each.
     let sql = format!(
         "SELECT {}, {}, {key} AS group_key, min({title}) OVER (PARTITION BY {key}) AS group_title FROM {} WHERE {}
          ORDER BY group_title IS NULL, group_title COLLATE NOCASE, group_key, {within}{order} IS NULL, {order} {direction}, run_slug.slug
-         LIMIT {limit} OFFSET {}",
+         LIMIT ? OFFSET ?",
         *runs::COLUMNS,
         summaries::COLUMNS,
         runs::RUN_TABLES,
-        condition.sql,
-        filter.offset
+        condition.sql
     );
     let mut find = conn.prepare_cached(&sql)?;
-    let rows = find.query_and_then(params_from_iter(&condition.values), |row| {
+    let rows = find.query_and_then(params_from_iter(condition.values.iter().chain(&page)), |row| {
         let key: String = row.get("group_key")?;
         Ok((numbers.get(key.as_str()).copied().unwrap_or(0), read_entry(row)?))
     })?;
-    let rows = rows.collect::<Result<_>>()?;
     Ok(RunList {
-        rows,
+        rows: rows.collect::<Result<_>>()?,
         total: groups.iter().map(|(_, group)| group.runs).sum(),
         facets: Facets {
             benchmarks: facet(conn, filter, Column::Benchmark, copies)?,
@@ -432,13 +454,13 @@ fn list(conn: &Connection, filter: &RunFilter, copies: &BTreeSet<RunId>) -> Resu
 impl Store {
     /// The runs of all open sources that match, sorted, grouped, paged.
     pub fn list_runs(&self, filter: &RunFilter) -> Result<RunList> {
-        let copies = if filter.with_warnings { self.runs_with_copies()? } else { Arc::default() };
+        let copies = if filter.with_warnings { json(&*self.runs_with_copies()?)? } else { String::new() };
         self.read(|conn| list(conn, filter, &copies))
     }
 
     /// The library, counted.
     pub fn library_counts(&self) -> Result<LibraryCounts> {
-        let copies = self.runs_with_copies()?;
+        let copies = json(&*self.runs_with_copies()?)?;
         self.read(|conn| {
             let open = "JOIN source ON source.id = run.source AND source.closed_at IS NULL";
             let sql = format!(
@@ -447,14 +469,14 @@ impl Store {
                    (SELECT {} FROM warning JOIN source ON source.id = warning.source
                     WHERE source.closed_at IS NULL), {}
                  FROM run {open}",
-                has_warning(&copies),
+                has_warning(),
                 import_report::by_severity(),
                 omitted_counts::unlisted_counts(
                     "EXISTS (SELECT 1 FROM source WHERE source.id = not_kept.source AND source.closed_at IS NULL)"
                 )
             );
             let (runs, real_runs, runs_with_warnings, listed, unlisted): (u32, u32, u32, String, String) =
-                conn.prepare_cached(&sql)?.query_row([], |row| {
+                conn.prepare_cached(&sql)?.query_row([&copies], |row| {
                     Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
                 })?;
             let mut severities = import_report::counts(&listed)?;

@@ -237,8 +237,8 @@ mod tests {
             // The one of a run stands for what is not listed of it.
             let slug = store.list_runs(&RunFilter::default()).unwrap().rows;
             let slug = slug.into_iter().find(|(_, run)| run.key == "c").unwrap().1.slug;
-            let of_c = WarningFilter { run: Some(slug), ..WarningFilter::default() };
-            let page = store.warnings(source, &of_c, 0, 100).unwrap();
+            let run_c = WarningFilter { run: Some(slug), ..WarningFilter::default() };
+            let page = store.warnings(source, &run_c, 0, 100).unwrap();
             assert_eq!(page.warnings.len(), 1, "{order:?}");
             assert!(page.warnings[0].message.contains("3 warnings, 1 note"), "{}", page.warnings[0].message);
             // A run whose warnings are all beyond the list has warnings.

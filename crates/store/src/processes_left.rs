@@ -113,7 +113,8 @@ mod tests {
         let trial =
             store.all_episodes(run.id).unwrap().into_iter().find(|episode| episode.slug == "y").unwrap().slug;
         store.withdraw_episodes(&run.slug, &[trial], Some("wrong image")).unwrap();
-        let of_one = ProcessesLeft { same: 1, other: 0, unconfirmed: 1, first: vec![attempt("x", 2, false)] };
-        assert_eq!(store.processes_left(run.id, 2).unwrap(), of_one);
+        let expected =
+            ProcessesLeft { same: 1, other: 0, unconfirmed: 1, first: vec![attempt("x", 2, false)] };
+        assert_eq!(store.processes_left(run.id, 2).unwrap(), expected);
     }
 }

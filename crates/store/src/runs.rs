@@ -176,6 +176,11 @@ pub(crate) static COLUMNS: LazyLock<String> = LazyLock::new(|| {
 /// The number of [`COLUMNS`]. [`summaries::COLUMNS`] follow them.
 const COLUMN_COUNT: usize = 30;
 
+/// What holds for a run with tests. Stamina is not defined for others.
+pub(crate) fn has_tests() -> String {
+    format!("run.benchmark NOT IN ('{}')", model::UNTESTED_BENCHMARKS.join("', '"))
+}
+
 /// Runs of open sources.
 pub(crate) const RUN_TABLES: &str = "run
   JOIN source ON source.id = run.source AND source.closed_at IS NULL

@@ -4,19 +4,24 @@
 //! words (FTS5, without a copy of the text). Indexing runs in the background, because an import must not wait for it.
 //! `request.indexed` and `episode.indexed` record what is indexed.
 
+mod failing_tests;
+mod query;
+
+use std::collections::HashSet;
+
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use model::TestResult;
-
-use crate::excerpt::excerpt_around;
 use crate::limits::cut;
 use crate::migration::Migration;
 use crate::turns;
-use crate::values::words;
 use crate::{EpisodeId, Result, Store};
+
+use self::failing_tests::{failure_hits, failure_text};
+
+pub use self::query::{MatchRank, SearchQuery, SearchTerm, by_rank};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     version: 1,
@@ -78,12 +83,18 @@ pub struct SearchHit {
     pub attempt: Option<u32>,
     /// The test.
     pub test: Option<String>,
-    /// How many other places have the same text (a request of many runs is one hit).
+    /// How many other places have the same request or failing test (one of many runs is one hit).
     #[serde(skip)]
     pub also: u32,
+    /// Whether there may be more of them than `also`, because not all were read.
+    #[serde(skip)]
+    pub also_is_least: bool,
     /// Whether each of these is the same turn of the same scenario in another run.
     #[serde(skip)]
     pub also_in_runs: bool,
+    /// How well it matches; names match as a whole.
+    #[serde(skip)]
+    pub rank: MatchRank,
     /// Whether a simulated model stood in in that run.
     pub simulated: bool,
 }
@@ -95,16 +106,6 @@ pub struct SearchHits {
     pub hits: Vec<SearchHit>,
     /// Whether the text of every source is searchable yet.
     pub complete: bool,
-}
-
-/// Every word as a phrase of FTS5 whose last token is a prefix; `None` = the query has no words.
-fn phrases(query: &str) -> Option<String> {
-    let phrases: Vec<String> = words(query)
-        .iter()
-        .filter(|word| word.chars().any(char::is_alphanumeric))
-        .map(|word| format!("\"{}\"*", word.replace('"', "\"\"")))
-        .collect();
-    (!phrases.is_empty()).then(|| phrases.join(" AND "))
 }
 
 /// SQL: joins open sources and slugs to `run`.
@@ -120,11 +121,12 @@ fn words_condition(expression: &str, words: &[String]) -> (String, Vec<Value>) {
 fn run_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<SearchHit>> {
     let names = "run.folded || coalesce((SELECT folded FROM note WHERE note.run = run.slug), '') || char(10)
        || coalesce((SELECT group_concat(folded, char(10)) FROM tag WHERE tag.run = run.slug), '')";
-    let (condition, values) = words_condition(names, words);
+    let (condition, mut values) = words_condition(names, words);
+    values.push(limit.into());
     let sql = format!(
         "SELECT run_slug.slug, run.model, run.harness, run.benchmark_name, source.name, run.simulated
          FROM run {OPEN_SOURCES}
-         WHERE {condition} ORDER BY run_slug.slug LIMIT {limit}"
+         WHERE {condition} ORDER BY run_slug.slug LIMIT ?"
     );
     let mut find = conn.prepare_cached(&sql)?;
     let rows = find.query_map(params_from_iter(values), |row| {
@@ -147,12 +149,13 @@ fn run_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<Searc
 
 /// A scenario of many runs is one hit, and one more for each other title that it has: benchmarks may name theirs alike.
 fn episode_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<SearchHit>> {
-    let (condition, values) = words_condition("episode.folded", words);
+    let (condition, mut values) = words_condition("episode.folded", words);
+    values.push(limit.into());
     // SQLite takes the other columns from the row that has the least slug.
     let sql = format!(
         "SELECT min(run_slug.slug), episode.slug, episode.scenario, episode.title, count(*) - 1, run.simulated
          FROM episode JOIN run ON run.id = episode.run {OPEN_SOURCES} WHERE {condition}
-         GROUP BY episode.scenario, episode.title ORDER BY episode.scenario, episode.title LIMIT {limit}"
+         GROUP BY episode.scenario, episode.title ORDER BY episode.scenario, episode.title LIMIT ?"
     );
     let mut find = conn.prepare_cached(&sql)?;
     let rows = find.query_map(params_from_iter(values), |row| {
@@ -182,7 +185,12 @@ pub fn episode_name(scenario: String, title: Option<String>) -> String {
     }
 }
 
-fn request_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) -> Result<Vec<SearchHit>> {
+/// Requests with the phrase, then others, the best by BM25 first.
+fn request_hits(conn: &Connection, query: &SearchQuery, limit: u32) -> Result<Vec<SearchHit>> {
+    let phrase = query.match_phrase();
+    // A single word is a phrase.
+    let rank_of_others = if phrase.is_some() { MatchRank::Words } else { MatchRank::Phrase };
+    let patterns = [(MatchRank::Phrase, phrase), (rank_of_others, query.match_all())];
     // The best texts first, then their places. The other order would read every place of every text.
     let mut best =
         conn.prepare_cached("SELECT rowid FROM request_index WHERE request_index MATCH ?1 ORDER BY rank")?;
@@ -196,78 +204,38 @@ fn request_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
     );
     let mut places = conn.prepare_cached(&sql)?;
     let mut hits = Vec::new();
-    for request in best.query_map([phrases], |row| row.get::<_, i64>(0))? {
-        let found = places
-            .query_row([request?], |row| {
-                let turn: u32 = row.get(2)?;
-                let title: Option<String> = row.get(3)?;
-                let scenario = episode_name(row.get(4)?, row.get(8)?);
-                let body: String = row.get(5)?;
-                Ok(SearchHit {
-                    title: format!("{scenario} · {}", title.unwrap_or_else(|| format!("turn {turn}"))),
-                    detail: excerpt_around(&body, words),
-                    episode: row.get(1)?,
-                    turn: Some(turn),
-                    also: row.get(6)?,
-                    also_in_runs: row.get(9)?,
-                    simulated: row.get(7)?,
-                    ..SearchHit::new(MatchKind::Request, row.get(0)?)
+    let mut read = HashSet::new();
+    for (rank, pattern) in patterns {
+        let Some(pattern) = pattern else { continue };
+        let mut requests = best.query([pattern])?;
+        while hits.len() < limit as usize
+            && let Some(row) = requests.next()?
+        {
+            let request: i64 = row.get(0)?;
+            if !read.insert(request) {
+                continue;
+            }
+            let found = places
+                .query_row([request], |row| {
+                    let turn: u32 = row.get(2)?;
+                    let title: Option<String> = row.get(3)?;
+                    let scenario = episode_name(row.get(4)?, row.get(8)?);
+                    let body: String = row.get(5)?;
+                    Ok(SearchHit {
+                        title: format!("{scenario} · {}", title.unwrap_or_else(|| format!("turn {turn}"))),
+                        detail: query.excerpt(&body),
+                        episode: row.get(1)?,
+                        turn: Some(turn),
+                        also: row.get(6)?,
+                        also_in_runs: row.get(9)?,
+                        simulated: row.get(7)?,
+                        rank,
+                        ..SearchHit::new(MatchKind::Request, row.get(0)?)
+                    })
                 })
-            })
-            .optional()?;
-        hits.extend(found);
-        if hits.len() >= limit as usize {
-            break;
+                .optional()?;
+            hits.extend(found);
         }
-    }
-    Ok(hits)
-}
-
-/// The test with most of the words in its id and texts.
-fn best_match<'a>(tests: &'a [TestResult], words: &[String]) -> Option<&'a TestResult> {
-    tests.iter().filter(|test| test.is_failing()).rev().max_by_key(|test| {
-        let text = failure_text(test).to_lowercase();
-        words.iter().filter(|word| text.contains(word.as_str())).count()
-    })
-}
-
-/// The searched text of a failing test.
-fn failure_text(test: &TestResult) -> String {
-    let texts = [&test.group, &test.intent, &test.expected, &test.actual, &test.message];
-    let texts = texts.into_iter().filter_map(|text| text.as_deref());
-    std::iter::once(test.id.as_str()).chain(texts).collect::<Vec<_>>().join("\n")
-}
-
-/// The latest first. A rank of tens of thousands of messages that differ in a number takes time and has no meaning.
-fn failure_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) -> Result<Vec<SearchHit>> {
-    let sql = format!(
-        "SELECT run_slug.slug, episode.slug, turn.number, attempt.number, episode.scenario, attempt.suite,
-           attempt.outcomes, attempt.details, run.simulated
-         FROM failure_index CROSS JOIN attempt ON attempt.id = failure_index.rowid
-           JOIN turn ON turn.id = attempt.turn JOIN episode ON episode.id = turn.episode
-           JOIN run ON run.id = episode.run {OPEN_SOURCES}
-         WHERE failure_index MATCH ?1 ORDER BY failure_index.rowid DESC LIMIT {limit}"
-    );
-    let mut find = conn.prepare_cached(&sql)?;
-    let mut suites = turns::Suites::new();
-    let mut rows = find.query([phrases])?;
-    let mut hits = Vec::new();
-    while let Some(row) = rows.next()? {
-        let outcomes: Vec<u8> = row.get(6)?;
-        let details: Option<String> = row.get(7)?;
-        let tests = turns::tests(conn, &mut suites, row.get(5)?, &outcomes, details.as_deref())?;
-        let test = best_match(&tests, words);
-        let (turn, attempt, scenario): (u32, u32, String) = (row.get(2)?, row.get(3)?, row.get(4)?);
-        hits.push(SearchHit {
-            title: test.map_or_else(|| scenario.clone(), |test| test.id.clone()),
-            detail: test.map_or_else(String::new, |test| excerpt_around(&failure_text(test), words)),
-            episode: row.get(1)?,
-            turn: Some(turn),
-            attempt: Some(attempt),
-            test: test.map(|test| test.id.clone()),
-            simulated: row.get(8)?,
-            ..SearchHit::new(MatchKind::Failure, row.get(0)?)
-        });
     }
     Ok(hits)
 }
@@ -340,29 +308,34 @@ impl SearchHit {
             attempt: None,
             test: None,
             also: 0,
+            also_is_least: false,
             also_in_runs: false,
+            rank: MatchRank::Phrase,
             simulated: false,
         }
     }
 }
 
 impl Store {
-    /// Finds names, requests and failing tests with every word. In requests and failing tests, a word may be the start of
-    /// a longer one. At most `limit` hits (0 = 20).
+    /// Finds names, requests and failing tests with every word, or with a phrase in quotation marks. In requests and failing
+    /// tests, a word may be the start of a longer one, and those come first that have all words as a phrase. At most `limit`
+    /// hits (0 = 20).
     pub fn search(&self, text: &str, limit: u32) -> Result<SearchHits> {
-        let words = words(text);
+        let query = SearchQuery::new(text);
+        let words = query.texts();
         let limit = if limit == 0 { HITS } else { limit };
         self.read(|conn| {
-            let mut hits = Vec::new();
+            let mut hits = SearchHits { hits: Vec::new(), complete: is_complete(conn)? };
             if !words.is_empty() {
-                hits = run_hits(conn, &words, limit)?;
-                hits.extend(episode_hits(conn, &words, limit)?);
+                let kinds = [
+                    run_hits(conn, &words, limit)?,
+                    episode_hits(conn, &words, limit)?,
+                    request_hits(conn, &query, limit)?,
+                    failure_hits(conn, &query, limit)?,
+                ];
+                hits.hits = share(kinds, limit as usize);
             }
-            if let Some(phrases) = phrases(text) {
-                hits.extend(request_hits(conn, &phrases, &words, limit)?);
-                hits.extend(failure_hits(conn, &phrases, &words, limit)?);
-            }
-            Ok(SearchHits { hits: share(hits, limit as usize), complete: is_complete(conn)? })
+            Ok(hits)
         })
     }
 
@@ -377,30 +350,25 @@ impl Store {
     }
 }
 
-/// At most `limit` hits, divided among the kinds. The next kinds get what one kind does not use.
-fn share(hits: Vec<SearchHit>, limit: usize) -> Vec<SearchHit> {
-    if hits.len() <= limit {
-        return hits;
-    }
-    let kinds = [MatchKind::Run, MatchKind::Episode, MatchKind::Request, MatchKind::Failure];
-    let mut allowed = kinds.map(|kind| (kind, hits.iter().filter(|hit| hit.kind == kind).count(), 0_usize));
-    let mut left = limit;
+/// At most `limit` hits, divided among the kinds. The next kinds get what one kind does not use. Runs and episodes come first;
+/// requests and failing tests stand in one list, by how well they match.
+fn share(kinds: [Vec<SearchHit>; 4], limit: usize) -> Vec<SearchHit> {
+    let found = kinds.each_ref().map(Vec::len);
+    let mut allowed = [0_usize; 4];
+    let mut left = limit.min(found.iter().sum());
     while left > 0 {
-        for (_, found, given) in &mut allowed {
-            if left > 0 && given < found {
+        for (given, found) in allowed.iter_mut().zip(found) {
+            if left > 0 && *given < found {
                 *given += 1;
                 left -= 1;
             }
         }
     }
-    let mut shared = Vec::with_capacity(limit);
-    for hit in hits {
-        if let Some((_, _, given)) = allowed.iter_mut().find(|(kind, ..)| *kind == hit.kind)
-            && *given > 0
-        {
-            *given -= 1;
-            shared.push(hit);
-        }
-    }
-    shared
+    let [runs, episodes, requests, tests] = kinds;
+    let ranked = |hits: Vec<SearchHit>| -> Vec<(MatchRank, SearchHit)> {
+        hits.into_iter().map(|hit| (hit.rank, hit)).collect()
+    };
+    let texts = by_rank(vec![ranked(requests), ranked(tests)]);
+    let names = runs.into_iter().take(allowed[0]).chain(episodes.into_iter().take(allowed[1]));
+    names.chain(texts.into_iter().take(allowed[2] + allowed[3])).collect()
 }

@@ -38,16 +38,15 @@ impl Store {
 }
 
 /// SQL: whether a `run` is shown with a warning. It has an entry of the import report that may make a number wrong, listed or not, or
-/// its numbers are less sure than they look, or it is withdrawn, or it is among `copies` ([`Store::runs_with_copies`]).
-pub(crate) fn has_warning(copies: &BTreeSet<RunId>) -> String {
-    let copies: Vec<String> = copies.iter().map(ToString::to_string).collect();
+/// its numbers are less sure than they look, or it is withdrawn, or it is one of [`Store::runs_with_copies`]. `?` is the JSON list of
+/// these.
+pub(crate) fn has_warning() -> String {
     format!(
         "(EXISTS (SELECT 1 FROM warning WHERE warning.run = run.id AND {})
     OR EXISTS (SELECT 1 FROM not_kept WHERE not_kept.run = run.id AND not_kept.warnings > 0)
     OR EXISTS (SELECT 1 FROM run_summary AS own WHERE own.run = run.id AND own.doubts <> '[]')
-    OR NOT ({VALID}) OR run.id IN ({}))",
-        import_report::is_severe(),
-        copies.join(", ")
+    OR NOT ({VALID}) OR run.id IN (SELECT value FROM json_each(?)))",
+        import_report::is_severe()
     )
 }
 
@@ -56,7 +55,7 @@ mod tests {
     use model::{Benchmark, Episode, Run};
 
     use super::*;
-    use crate::{ParsedPart, SourceId};
+    use crate::{ParsedPart, RunFilter, SourceId};
 
     /// A source with one run of an episode with this identity.
     fn put(store: &Store, name: &str, identity: &str) -> SourceId {
@@ -84,6 +83,9 @@ mod tests {
         let found = store.runs_with_copies().unwrap();
         assert_eq!(found.len(), 3);
         assert!(Arc::ptr_eq(&found, &store.runs_with_copies().unwrap()), "nothing changed");
+        let filter = RunFilter { with_warnings: true, limit: 2, offset: 1, ..RunFilter::default() };
+        let list = store.list_runs(&filter).unwrap();
+        assert_eq!((list.rows.len(), list.total), (2, 3), "the second and third of three");
         store.remove_source(sources[0]).unwrap();
         // Until it is purged, the run of the closed source is no row of any list.
         assert_eq!(store.library_counts().unwrap().runs_with_warnings, 2);

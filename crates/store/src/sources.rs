@@ -157,6 +157,11 @@ fn update(conn: &Connection, source: SourceId, sql: &str, value: Option<&str>) -
     rows::address(conn, source).map(drop)
 }
 
+/// A time so long before now, as functions of time in SQLite take it.
+fn time_modifier(age: Duration) -> String {
+    format!("-{} seconds", age.as_secs())
+}
+
 impl Store {
     /// Opens a source, or opens a closed source again. Its number stays the same for one path. What was read before is still
     /// there, unless it was purged.
@@ -193,12 +198,11 @@ impl Store {
     /// The tables that programs made from sources that are open, or were closed less than `age` ago.
     pub fn imported_tables(&self, age: Duration) -> Result<Vec<String>> {
         self.read(|conn| {
-            let mut find = conn.prepare(&format!(
+            let mut find = conn.prepare(
                 "SELECT imported FROM source WHERE imported IS NOT NULL
-                   AND (closed_at IS NULL OR closed_at > strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-{} seconds'))",
-                age.as_secs()
-            ))?;
-            let rows = find.query_map([], |row| row.get(0))?;
+                   AND (closed_at IS NULL OR closed_at > strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?1))",
+            )?;
+            let rows = find.query_map([time_modifier(age)], |row| row.get(0))?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }
@@ -328,20 +332,19 @@ impl Store {
     /// Deletes the data of sources that were closed at least `age` ago. Their paths stay in [`Store::recent`], and the tags and
     /// notes of their runs stay too. Returns the number of purged sources.
     pub fn purge_removed(&self, age: Duration) -> Result<u32> {
-        let due = format!(
-            "SELECT id FROM source WHERE closed_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-{} seconds') AND (
+        let due = "SELECT id FROM source WHERE closed_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?1) AND (
                EXISTS (SELECT 1 FROM run WHERE run.source = source.id)
                OR EXISTS (SELECT 1 FROM part WHERE part.source = source.id)
-               OR EXISTS (SELECT 1 FROM warning WHERE warning.source = source.id))",
-            age.as_secs()
-        );
+               OR EXISTS (SELECT 1 FROM warning WHERE warning.source = source.id))";
         let mut purged = 0;
         // One run per transaction, so that no other writer waits until a whole library is deleted.
         loop {
             let done = self.write(|write| {
                 let conn = &write.tx;
-                let Some(source) =
-                    conn.prepare_cached(&due)?.query_row([], |row| row.get::<_, SourceId>(0)).optional()?
+                let Some(source) = conn
+                    .prepare_cached(due)?
+                    .query_row([time_modifier(age)], |row| row.get::<_, SourceId>(0))
+                    .optional()?
                 else {
                     return Ok(true);
                 };

@@ -54,15 +54,15 @@ mod tests {
         };
         let mut lower_bound = episode("e", "bounded", Verdict::Passed, Some(2));
         lower_bound.extra.insert("declared_steps".to_owned(), "unknown, at least 2".into());
-        let mut of_log = episode("f", "logged", Verdict::Passed, Some(2));
-        of_log.extra.insert("declared_steps".to_owned(), "2, by trial.log".into());
+        let mut logged = episode("f", "logged", Verdict::Passed, Some(2));
+        logged.extra.insert("declared_steps".to_owned(), "2, by trial.log".into());
         let episodes = [
             episode("a", "unknown", Verdict::Passed, None),
             episode("b", "unknown", Verdict::Failed, None),
             episode("c", "known", Verdict::Passed, None),
             episode("d", "known", Verdict::Failed, Some(3)),
             lower_bound,
-            of_log,
+            logged,
             episode("g", "failed", Verdict::Failed, None),
         ]
         .map(|episode| ("r".to_owned(), episode));

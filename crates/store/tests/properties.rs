@@ -234,9 +234,9 @@ fn read(store: &Store, run: &str) -> Vec<String> {
 fn expected(parts: &BTreeMap<usize, Reading>, run: &str) -> Vec<String> {
     let mut episodes: Vec<String> = Vec::new();
     for (readings, _) in parts.values() {
-        let of_run: BTreeMap<&str, &Episode> =
+        let run_episodes: BTreeMap<&str, &Episode> =
             readings.iter().filter(|(key, _)| key == run).map(|(_, e)| (e.key.as_str(), e)).collect();
-        episodes.extend(of_run.values().map(|episode| format!("{episode:?}")));
+        episodes.extend(run_episodes.values().map(|episode| format!("{episode:?}")));
     }
     episodes.sort();
     episodes

@@ -73,7 +73,7 @@ fn printed_schema() -> String {
     printed
 }
 
-/// `UPDATE_SCHEMA=1 cargo test -p store --test schema` writes the file. Look at the difference before you commit it.
+/// `UPDATE_SCHEMA=1 cargo nextest run --workspace --test schema` writes the file. Look at the difference before you commit it.
 #[test]
 fn the_printed_schema_is_the_schema() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schema.sql");
@@ -84,7 +84,7 @@ fn the_printed_schema_is_the_schema() {
     let committed = std::fs::read_to_string(&path).unwrap().replace("\r\n", "\n");
     assert!(
         committed == printed,
-        "crates/store/tests/schema.sql is not the schema of layout {}. Write it with `UPDATE_SCHEMA=1 cargo test -p store --test schema`. The schema is:\n{printed}",
+        "crates/store/tests/schema.sql is not the schema of layout {}. Write it with `UPDATE_SCHEMA=1 cargo nextest run --workspace --test schema`. The schema is:\n{printed}",
         schema::VERSION
     );
 }

@@ -173,7 +173,9 @@ pub fn run_http(
         let outcome = if until.is_some_and(|until| Instant::now() >= until) {
             Err((CaseStatus::Error, out_of_time("Not asked", options)))
         } else if unanswered >= options.give_up_after.max(1) {
-            let message = format!("Not asked: {unanswered} cases before were not answered");
+            let cases = model::counted(unanswered as u64, "case");
+            let verb = if unanswered == 1 { "was" } else { "were" };
+            let message = format!("Not asked: {cases} before {verb} not answered");
             Err((CaseStatus::Error, message))
         } else {
             case_over_http(&mut connection, &reset, &mut execution, case).map_err(|trouble| match trouble {

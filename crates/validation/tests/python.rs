@@ -42,8 +42,8 @@ fn python_or_note() -> Result<Option<Python>, Failure> {
 fn both_clients_and_both_servers_agree_on_every_case() -> Result<(), Failure> {
     let Some(python) = python_or_note()? else { return Ok(()) };
     let example = example();
-    let of_example = suite(Seed { base: 0, scenario: 0 }, &example, None);
-    let mut turns = vec![(Arc::new(example), of_example)];
+    let example_suite = suite(Seed { base: 0, scenario: 0 }, &example, None);
+    let mut turns = vec![(Arc::new(example), example_suite)];
     // In `npm test` the tests of a pack (below) meet turn 2 of the first scenario.
     let drawn: &[(u32, u32)] = if is_every_way() { &[(0, 2), (1, 20)] } else { &[(1, 20)] };
     for &(scenario, turn) in drawn {
@@ -219,8 +219,8 @@ fn servers_are_valid_python_whatever_the_names() -> Result<(), Failure> {
         entity.name = name();
         entity.plural = name();
         entity.about = "lines\nand \"quotes\"".to_owned();
-        for Field { name: own, kind, .. } in &mut entity.fields {
-            *own = name();
+        for Field { name: field_name, kind, .. } in &mut entity.fields {
+            *field_name = name();
             if let Kind::Enum { values } = kind {
                 values.push("\"\\\n".to_owned());
             }

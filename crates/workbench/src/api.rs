@@ -3,7 +3,7 @@
 //! These types are for hosts (desktop, HTTP, CLI) and the UI; inside the house the types of `model` are used. A type that hosts get
 //! as another crate makes it, such as a row of `store`, is declared there and passed on here. Its documentation is that of the
 //! TypeScript.
-//! `cargo test -p workbench` writes their TypeScript to `ui/src/host/bindings/`.
+//! `cargo nextest run --workspace --test bindings` writes their TypeScript to `ui/src/host/bindings/`.
 
 mod abilities;
 mod changes;

@@ -121,9 +121,11 @@ impl Workbench {
         }
         let unrewarded = rewards.turns.saturating_sub(rewards.rewarded);
         if unrewarded > 0 {
+            let (verb, object, subject_and_verb) =
+                if unrewarded == 1 { ("has", "it", "it counts") } else { ("have", "them", "they count") };
             causes.push(format!(
-                "{unrewarded} of {} declared steps have no reward; Harbor leaves them out, here they count as not passed",
-                rewards.turns
+                "{unrewarded} of {} {verb} no reward; Harbor leaves {object} out, here {subject_and_verb} as not passed",
+                counted(rewards.turns.into(), "declared step")
             ));
         }
         if let Some(trials) = figure("harbor.n_trials").filter(|n| (n - episodes as f64).abs() > 0.0) {

@@ -2,7 +2,7 @@
 //! list does not exist, and a host cannot forget one.
 //!
 //! To add a command: types in [`crate::api`], a line here, an `async fn` of the same name on
-//! [`crate::Workbench`]; `cargo test -p workbench` then writes its TypeScript.
+//! [`crate::Workbench`]; `cargo nextest run --workspace --test bindings` then writes its TypeScript.
 
 /// Calls `$callback!` with every command: its doc line, its name, its request and its response.
 #[macro_export]

@@ -349,7 +349,7 @@ mod tests {
     fn import_warnings_are_said_by_what_they_mean() {
         assert_eq!(import_warnings(0, None), None);
         assert_eq!(import_warnings(1, None).unwrap(), "1 import warning, so that a number may be wrong");
-        let of_several = import_warnings(17, Some("jobs.a")).unwrap();
-        assert_eq!(of_several, "17 import warnings in jobs.a, so that a number may be wrong");
+        let sentence = import_warnings(17, Some("jobs.a")).unwrap();
+        assert_eq!(sentence, "17 import warnings in jobs.a, so that a number may be wrong");
     }
 }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use analysis::failures::history::Standing;
 use files::{ReadError, Tree};
 use ingest::view;
-use model::{Artifact, ArtifactKind, Attempt, Episode, Request, TestOutcome, TestResult, Turn, TurnState};
+use model::{
+    Artifact, ArtifactKind, Attempt, Episode, Request, TestOutcome, TestResult, Turn, TurnState, Verdict,
+};
 use store::{EpisodeRecord, RunRecord};
 
 use crate::Workbench;
@@ -322,12 +324,16 @@ fn attempt_detail(
     let has_kind = |kind| attempt.artifacts.iter().any(|a| a.kind == kind);
     let (has_transcript, has_code) = (has_kind(ArtifactKind::Transcript), has_kind(ArtifactKind::Code));
     let failing_not_described = attempt.failing_not_described();
+    let unnamed_passed = unnamed_tests_passed(&attempt);
     let unknown = history_of(Standing::Unknown);
     let history = |index: usize| histories.get(&(turn, attempt.number, index)).copied().unwrap_or(unknown);
     let failing_at = attempt.tests.iter().enumerate().filter(|(_, test)| test.is_failing());
     let histories = failing_at.map(|(index, _)| history(index)).collect();
     let (failing, others): (Vec<TestResult>, Vec<TestResult>) =
         attempt.tests.into_iter().partition(TestResult::is_failing);
+    let ids_with = |outcome: TestOutcome| -> Vec<String> {
+        others.iter().filter(|t| t.outcome == outcome).map(|t| t.id.clone()).collect()
+    };
     AttemptDetail {
         number: attempt.number,
         verdict: attempt.verdict,
@@ -338,7 +344,9 @@ fn attempt_detail(
         failing_not_described,
         histories,
         failing,
-        passed_tests: others.into_iter().filter(|t| t.outcome == TestOutcome::Passed).map(|t| t.id).collect(),
+        passed_tests: ids_with(TestOutcome::Passed),
+        skipped_tests: ids_with(TestOutcome::Skipped),
+        unnamed_passed,
         tokens: attempt.tokens,
         cost_usd: attempt.cost_usd,
         tool_calls: attempt.tool_calls,
@@ -351,6 +359,26 @@ fn attempt_detail(
         has_code,
         extra: attempt.extra,
     }
+}
+
+/// Whether a test that the source does not name passed: it names every other test, and not all that passed.
+fn unnamed_tests_passed(attempt: &Attempt) -> bool {
+    // Where the suite itself did not come to a verdict, silence says nothing.
+    let (Verdict::Passed | Verdict::Failed, Some(passed), Some(total)) =
+        (attempt.verdict, attempt.passed, attempt.total)
+    else {
+        return false;
+    };
+    let named = |outcome: TestOutcome| -> u64 {
+        attempt.tests.iter().filter(|test| test.outcome == outcome).count() as u64
+    };
+    // Skipped tests are known to be in the total only where the source states how many failed.
+    let skipped = if attempt.stated_failing().is_some() { named(TestOutcome::Skipped) } else { 0 };
+    let others = named(TestOutcome::Failed) + named(TestOutcome::Error) + skipped;
+    // A reward may pass an attempt with tests that failed. Where each test that passed has a name, another one did not run.
+    attempt.failing_not_described() == 0
+        && u64::from(passed) + others >= u64::from(total)
+        && named(TestOutcome::Passed) < u64::from(passed)
 }
 
 /// Whether an artifact is read as text (transcripts and code have views of their own).
@@ -390,4 +418,63 @@ pub(crate) fn unreadable(path: &str, error: &ReadError) -> ApiError {
     ApiError::new(error.code(), format!("It cannot be read: {error}"))
         .at(path)
         .hint("The source may have changed since it was read; look for changes in it")
+}
+
+#[cfg(test)]
+mod tests {
+    use model::STATED_FAILING;
+
+    use super::*;
+
+    const PASSED: TestOutcome = TestOutcome::Passed;
+    const FAILED: TestOutcome = TestOutcome::Failed;
+    const SKIPPED: TestOutcome = TestOutcome::Skipped;
+
+    fn attempt(
+        verdict: Verdict,
+        passed: Option<u32>,
+        total: Option<u32>,
+        outcomes: &[TestOutcome],
+    ) -> Attempt {
+        let tests = (1..).zip(outcomes).map(|(n, outcome)| TestResult::new(format!("c{n}"), *outcome));
+        Attempt { passed, total, tests: tests.collect(), ..Attempt::new(1, verdict) }
+    }
+
+    /// 41 passed and 2 failed of 44: the one that did neither was said to have passed.
+    #[test]
+    fn a_test_without_a_name_is_unknown_where_some_neither_passed_nor_failed() {
+        let assumed_passed = |verdict, passed, total, outcomes: &[TestOutcome]| {
+            unnamed_tests_passed(&attempt(verdict, passed, total, outcomes))
+        };
+        assert!(!assumed_passed(Verdict::Failed, Some(41), Some(44), &[FAILED, FAILED]));
+        assert!(assumed_passed(Verdict::Failed, Some(41), Some(43), &[FAILED, FAILED]));
+        assert!(assumed_passed(Verdict::Passed, Some(44), Some(44), &[]));
+        // A reward passed an attempt of which four tests did not: each of them was said to have passed.
+        assert!(!assumed_passed(Verdict::Passed, Some(40), Some(44), &[]));
+        assert!(assumed_passed(Verdict::Passed, Some(42), Some(44), &[FAILED, FAILED]));
+        assert!(!assumed_passed(Verdict::Failed, None, Some(43), &[FAILED, FAILED]));
+        assert!(!assumed_passed(Verdict::Error, Some(0), Some(0), &[]));
+    }
+
+    /// A test that ran in the other run only was said to have passed in this one, which names every test that it ran.
+    #[test]
+    fn a_test_without_a_name_is_unknown_where_every_test_has_one() {
+        let mut all = attempt(Verdict::Failed, Some(2), Some(3), &[PASSED, PASSED, FAILED]);
+        assert!(!unnamed_tests_passed(&all));
+        all.tests.remove(0);
+        assert!(unnamed_tests_passed(&all), "one of two that passed has no name");
+    }
+
+    #[test]
+    fn skipped_tests_are_named_and_fill_a_total_only_where_they_are_in_it() {
+        let mut skipped = attempt(Verdict::Failed, Some(41), Some(44), &[FAILED, FAILED, SKIPPED]);
+        assert!(!unnamed_tests_passed(&skipped), "a third may have failed");
+        skipped.extra.insert(STATED_FAILING.to_owned(), 2.into());
+        assert!(unnamed_tests_passed(&skipped));
+        skipped.tests.push(TestResult::new("c4", PASSED));
+        let detail = attempt_detail(None, 1, skipped, &HashMap::new());
+        assert_eq!(detail.passed_tests, ["c4"]);
+        assert_eq!(detail.skipped_tests, ["c3"]);
+        assert_eq!(detail.failing.len(), 2);
+    }
 }

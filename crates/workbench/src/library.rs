@@ -202,7 +202,8 @@ impl Workbench {
         let mut found = self.store.search(&request.text, limit)?;
         for hit in found.hits.iter_mut().filter(|hit| hit.also > 0) {
             let places = model::counted(hit.also.into(), "more place");
-            hit.detail = format!("{} · and in {places}", hit.detail);
+            let at_least = if hit.also_is_least { "at least " } else { "" };
+            hit.detail = format!("{} · and in {at_least}{places}", hit.detail);
         }
         Ok(found)
     }
@@ -334,8 +335,8 @@ pub(crate) fn row(
     }
 }
 
-/// Where the scale of a group ends: at τ, or sooner where all of it would be crowded into the first half. Of runs of one turn it
-/// is from 0 to 1: pass rates are drawn on it, and their intervals are wider than `most`.
+/// Where the scale of runs with one τ ends: at τ, or sooner where all of it would be crowded into the first half. Of runs of one
+/// turn it is from 0 to 1: pass rates are drawn on it, and their intervals are wider than `most`.
 fn scale(tau: u32, greatest: Option<f64>) -> f64 {
     const BELOW_ONE: [f64; 3] = [0.1, 0.2, 0.5];
     let tau = f64::from(tau.max(1));
@@ -348,21 +349,35 @@ fn scale(tau: u32, greatest: Option<f64>) -> f64 {
     }
 }
 
+/// The scale of each τ: turns out of 12 and turns out of 100 are never on one axis.
+fn scales(most_stamina: &[(u32, f64)]) -> Vec<(u32, f64)> {
+    most_stamina.iter().map(|(tau, most)| (*tau, scale(*tau, Some(*most)))).collect()
+}
+
 fn group(group: store::GroupEntry) -> RunGroup {
     let tau = group.tau.map_or(0, |(_, greatest)| greatest);
+    let most = group.most_stamina.iter().find(|(known, _)| *known == tau).map(|(_, most)| *most);
     RunGroup {
         title: group.title.unwrap_or_else(|| "Unknown".to_owned()),
         runs: group.runs,
         planned_turns: group.planned_turns,
         tau: group.tau,
-        scale: scale(tau, group.most_stamina),
+        scale: scale(tau, most),
+        scales: scales(&group.most_stamina),
         known: group.known,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::scale;
+    use super::{scale, scales};
+
+    /// Means up to 12 turns stood on an axis of 100 turns, at its left edge.
+    #[test]
+    fn every_number_of_turns_has_a_scale_of_its_own() {
+        let most = [(1, 0.4), (12, 10.8), (15, 1.6), (100, 68.0)];
+        assert_eq!(scales(&most), [(1, 1.0), (12, 12.0), (15, 2.0), (100, 100.0)]);
+    }
 
     /// Where all means were below a half, their intervals were crowded at the left of a scale of one turn.
     #[test]

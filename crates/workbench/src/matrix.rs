@@ -10,7 +10,7 @@ use analysis::clusters::InScenario;
 use analysis::matrix::{Margin, MatrixRun, matrix};
 use analysis::pass_rate::pass_rate;
 use analysis::survival::known_horizon;
-use model::by_sentence;
+use model::{by_sentence, counted};
 use store::{RunEntry, RunFilter};
 
 use crate::Workbench;
@@ -30,7 +30,7 @@ use crate::published;
 use crate::rounds;
 use crate::sessions::no_stamina;
 use crate::stamina_for_hosts::stamina_of;
-use crate::undeclared_turns::sentences_about_turns;
+use crate::undeclared_turns::{doubts_about_turns, sentences_about_turns};
 
 /// Stands for an unknown name while lines are sorted, so that it comes last.
 const UNKNOWN: &str = "\u{10ffff}";
@@ -142,6 +142,7 @@ impl Workbench {
                 harness: (index / columns) as u32,
                 model: (index % columns) as u32,
                 doubts: number.doubts(&policy),
+                score_doubts: doubts_about_turns(cell.runs.iter().flat_map(|i| pools[*i].scored())),
                 early_censored,
                 stamina,
                 pass_rate,
@@ -235,9 +236,10 @@ fn check_size(names: &[(&str, &str)]) -> Result<(), ApiError> {
         return Ok(());
     }
     let message = format!(
-        "The runs have {} harnesses and {} models. A matrix has at most {MOST_CELLS} cells",
+        "The runs have {} {} and {}. A matrix has at most {MOST_CELLS} cells",
         harnesses.len(),
-        models.len()
+        if harnesses.len() == 1 { "harness" } else { "harnesses" },
+        counted(models.len() as u64, "model")
     );
     Err(ApiError::new("matrix.too_large", message)
         .hint("Name fewer runs, or close the source that names so many"))
@@ -321,8 +323,9 @@ fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
     }
     let missing = matrix.cells.iter().filter(|cell| cell.is_none()).count();
     if missing > 0 {
+        let verb = if missing == 1 { "has" } else { "have" };
         cautions.push(format!(
-            "{missing} of {} cells have no run. Margins are over the cells that are there, so lines with other gaps are not comparable.",
+            "{missing} of {} cells {verb} no run. Margins are over the cells that are there, so lines with other gaps are not comparable.",
             matrix.cells.len()
         ));
     }
@@ -461,7 +464,7 @@ mod tests {
         let refused = check_size(&apart).unwrap_err();
         assert_eq!(refused.code, "matrix.too_large");
         assert!(refused.message.contains("300 harnesses and 300 models"), "{}", refused.message);
-        let of_one: Vec<(&str, &str)> = all.iter().map(|name| ("one", name.as_str())).collect();
-        assert!(check_size(&of_one).is_ok() && check_size(&[]).is_ok());
+        let one_source: Vec<(&str, &str)> = all.iter().map(|name| ("one", name.as_str())).collect();
+        assert!(check_size(&one_source).is_ok() && check_size(&[]).is_ok());
     }
 }

@@ -229,7 +229,8 @@ impl Workbench {
             bytes,
             seconds: pace().map(|pace| bytes as f64 * pace / threads as f64),
             basis: format!(
-                "From the pace of a few turns made just now, on {threads} threads; sizes grow with the turns"
+                "From the pace of a few turns made just now, on {}; sizes grow with the turns",
+                model::counted(threads as u64, "thread")
             ),
             problems,
         })

@@ -56,8 +56,8 @@ struct Source {
 struct Metric {
     #[serde(rename = "metric")]
     name: String,
-    #[serde(rename = "label")]
-    _label: String,
+    /// What a person calls it.
+    label: String,
     #[serde(rename = "unit")]
     _unit: String,
     /// Whether it is a mean stamina, and may stand beside one.
@@ -150,6 +150,14 @@ fn plain_model(name: &str) -> String {
     plain(name.split_once('.').filter(|(before, _)| provider(before)).map_or(name, |(_, behind)| behind))
 }
 
+/// What a person calls the metric of a published number: `MT@4, in percent`; its key where no file has another name.
+pub(crate) fn label(number: &PublishedNumber) -> String {
+    let mut metrics =
+        files().iter().filter(|file| file.benchmark == number.benchmark).flat_map(|file| &file.metrics);
+    let metric = metrics.find(|metric| metric.name == number.metric);
+    metric.map_or_else(|| number.metric.replace('_', " "), |metric| metric.label.clone())
+}
+
 /// What is published for a benchmark.
 pub(crate) fn numbers(benchmark: &str) -> Vec<PublishedNumber> {
     let files_of_benchmark = files().iter().filter(|file| file.benchmark == benchmark);
@@ -240,8 +248,8 @@ mod tests {
         assert!(numbers.iter().all(|n| n.second_hand && n.source.contains("not checked")));
         let glm = numbers.iter().find(|n| n.model == "GLM-5" && n.harness.as_deref() == Some("OpenCode"));
         assert_eq!(glm.map(|n| (n.value, n.retries)), Some((57.0, Some(2))));
-        let without = by_retries("staminabench").into_iter().filter(|n| n.retries == Some(0));
-        assert_eq!(without.map(|n| n.value).collect::<Vec<_>>(), [6.2, 2.8]);
+        let no_retries = by_retries("staminabench").into_iter().filter(|n| n.retries == Some(0));
+        assert_eq!(no_retries.map(|n| n.value).collect::<Vec<_>>(), [6.2, 2.8]);
         assert!(by_retries("evocode-bench").is_empty());
         let message = statements("staminabench", "retries");
         assert!(

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use analysis::rounds::{TaskRewards, TaskTries, comp, comp_round_by_round, gap, mt_at_k, mt_round_by_round};
 use analysis::survival::anyone_at_risk;
-use ingest::formats::table::{FORKED, RESTORE_BEFORE_TRY};
+use ingest::formats::table::{FORKED, FORMAT as TABLE, RESTORE_BEFORE_TRY};
 use ingest::readers::clock;
 use model::{EndReason, Ending, RoundScores, Run, TaskTotals, counted};
 use serde_json::Value;
@@ -81,7 +81,7 @@ pub(crate) fn scores_of_parts(
         .filter(|totals| !by_task.contains_key(totals.scenario.as_str()))
         .collect();
     let round_by_round = record.run.settings.get(RESTORE_BEFORE_TRY) == Some(&Value::Bool(true));
-    if let Some(reason) = refusal(episodes, &totals, round_by_round) {
+    if let Some(reason) = refusal(episodes, &totals, round_by_round, record.entry.format == TABLE) {
         let missing = vec![format!("MT@k and Comp are refused: {reason}."), NO_SR.to_owned()];
         return Ok(Some(RoundScores { missing, round_by_round, ..RoundScores::default() }));
     }
@@ -198,9 +198,16 @@ fn cut_off(open: usize, trials: usize, known: (usize, usize), no_comp: bool) -> 
     format!("{metrics} {verb} unknown: {open} of {} {ending} not over.", counted(trials as u64, "trial"))
 }
 
-/// Why the attempts of a run are not what MT@k is made of, without a full stop; `None` = they are.
-fn refusal(episodes: &[EpisodeEntry], totals: &[&TaskTotals], round_by_round: bool) -> Option<String> {
+/// Why the attempts of a run are not what MT@k is made of, without a full stop; `None` = they are. Whoever wrote a tidy table
+/// reads which column would say it.
+fn refusal(
+    episodes: &[EpisodeEntry],
+    totals: &[&TaskTotals],
+    round_by_round: bool,
+    is_table: bool,
+) -> Option<String> {
     let all = counted(episodes.len() as u64, "episode");
+    let way_out = |sentence: &str| if is_table { format!("; {sentence}") } else { String::new() };
     let count = |is_so: fn(&EpisodeEntry) -> bool| episodes.iter().filter(|episode| is_so(episode)).count();
     let children = count(|episode| episode.key.contains(FORKED));
     if children > 0 {
@@ -211,12 +218,14 @@ fn refusal(episodes: &[EpisodeEntry], totals: &[&TaskTotals], round_by_round: bo
     let retried = count(|episode| episode.attempts > episode.reached_turns);
     if retried > 0 && !round_by_round {
         return Some(format!(
-            "turns were tried again in {retried} of {all}, and a further try begins from what the one before left, so attempts are not independent"
+            "turns were tried again in {retried} of {all}, and a further try begins from what the one before left, so attempts are not independent{}",
+            way_out("where each try began from one snapshot, give the column restore_before_try")
         ));
     }
     let undeclared = count(|episode| episode.planned_turns.is_none());
     if undeclared > 0 {
-        return Some(format!("the number of rounds is unknown for {undeclared} of {all}"));
+        let way_out = way_out("give the column planned_turns");
+        return Some(format!("the number of rounds is unknown for {undeclared} of {all}{way_out}"));
     }
     let unknown = totals.iter().filter(|task| task.turns.is_none() && passed_turns(task) > 0.0).count();
     (unknown > 0).then(|| {

@@ -22,6 +22,7 @@ mod machine;
 mod planned_checks;
 mod preflight;
 mod prices;
+mod results_reader;
 mod runtime;
 mod shutdown;
 mod smoke_test;
@@ -41,6 +42,7 @@ pub use self::images::{
 };
 pub use self::machine::{bytes, duration, short};
 pub use self::prices::{priced, priced_changes};
+pub use self::results_reader::ResultsReader;
 pub use self::runtime::runtime;
 pub use self::shutdown::InFlight;
 pub use self::smoke_test::remove_old_smoke_tests;

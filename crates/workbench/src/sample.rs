@@ -52,9 +52,9 @@ mod tests {
         let room = tempfile::tempdir().unwrap();
         let at = |place: &str| room.path().join(place);
         let found = |program: &str| first_sample(&at(program), None, None);
-        let of_checkout = put(&at("checkout"));
-        assert_eq!(found("checkout/target/release/stamina"), Some(of_checkout.clone()));
-        assert_eq!(found("checkout/target/x86_64-unknown-linux-gnu/release/stamina"), Some(of_checkout));
+        let checkout_sample = put(&at("checkout"));
+        assert_eq!(found("checkout/target/release/stamina"), Some(checkout_sample.clone()));
+        assert_eq!(found("checkout/target/x86_64-unknown-linux-gnu/release/stamina"), Some(checkout_sample));
         let installed = put(&at("usr/lib/Stamina Lab"));
         assert_eq!(found("usr/bin/stamina"), Some(installed.clone()));
         assert_eq!(found("usr/bin/stamina-lab"), Some(installed));
@@ -68,7 +68,7 @@ mod tests {
         let room = tempfile::tempdir().unwrap();
         let (beside, named) = (room.path().join("bin"), room.path().join("resources"));
         put(&beside);
-        let of_system = put(&named);
-        assert_eq!(first_sample(&beside.join("stamina-lab"), None, Some(named)), Some(of_system));
+        let system_sample = put(&named);
+        assert_eq!(first_sample(&beside.join("stamina-lab"), None, Some(named)), Some(system_sample));
     }
 }

@@ -65,8 +65,8 @@ impl ChosenSampler {
         let journal = Arc::new(Journal::open(&sampled_pack_path(out), journal_head).map_err(unready)?);
         if journal.known() > 0 {
             report_line(&format!(
-                "continues with the {} answers in {}",
-                journal.known(),
+                "continues with the {} in {}",
+                model::counted(journal.known() as u64, "answer"),
                 journal.path().display()
             ));
         }

@@ -3,6 +3,7 @@
 //! The index holds words only ([`store::add_words`]), so every place that is given was read in its source just now.
 
 mod index;
+mod searched_words;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 use files::Tree;
 use ingest::view::MAX_LIMIT;
 use model::{Artifact, ArtifactKind, Step, counted, strip_ansi};
-use store::{TextCandidate, TextOwner};
+use store::{MatchRank, TextCandidate, TextOwner, by_rank};
 
 use crate::Workbench;
 use crate::api::{ApiError, SearchRequest, TextHit, TextHits, TextKind};
@@ -19,6 +20,7 @@ use crate::episode_details::{FoundEpisode, artifact_text, log, name_of};
 use crate::sources::is_there;
 
 pub(crate) use self::index::Texts;
+use self::searched_words::{Place, SearchedWords};
 
 /// Bytes of a log that are searched, from its beginning.
 const LOG_BYTES: u64 = 8 << 20;
@@ -35,72 +37,23 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Candidates that are asked for at once.
 const CANDIDATES: u32 = 20;
 
+/// How many places are read for each that is wanted, to find those first that have the words as a phrase.
+const PLACES_PER_HIT: usize = 3;
+
+/// How many more places are read than are wanted, at most.
+const MORE_PLACES: usize = 200;
+
+/// How many places are enough to choose from.
+fn enough_places(limit: usize) -> usize {
+    limit.saturating_mul(PLACES_PER_HIT).min(limit.saturating_add(MORE_PLACES))
+}
+
 /// Whether a file is searched as a log. Requests have an index of their own; suites and references are of the benchmark.
 const fn is_log(kind: ArtifactKind) -> bool {
     matches!(
         kind,
         ArtifactKind::TestOutput | ArtifactKind::ServerLog | ArtifactKind::AgentLog | ArtifactKind::Log
     )
-}
-
-/// A place in a file, and how many of the words it holds.
-struct Place {
-    /// The step or line.
-    number: u32,
-    text: String,
-    words: u32,
-}
-
-/// The words that are looked for, in lower case.
-struct SearchedWords(Vec<String>);
-
-impl SearchedWords {
-    fn new(text: &str) -> Self {
-        Self(text.split_whitespace().map(str::to_lowercase).collect())
-    }
-
-    /// Which of the words begin in a text, as bits; words after the 64th are not looked for.
-    fn found_in(&self, text: &str) -> u64 {
-        let low = text.to_lowercase();
-        self.0
-            .iter()
-            .take(64)
-            .enumerate()
-            .filter(|(_, word)| {
-                let is_word = word.starts_with(char::is_alphanumeric);
-                low.match_indices(word.as_str())
-                    .any(|(offset, _)| !is_word || !low[..offset].ends_with(char::is_alphanumeric))
-            })
-            .fold(0, |bits, (index, _)| bits | (1 << index))
-    }
-
-    fn all(&self) -> u64 {
-        u64::MAX.checked_shr(64_u32.saturating_sub(self.0.len() as u32)).unwrap_or(0)
-    }
-
-    /// The place with the most words among texts that together hold every word; the first of several.
-    fn best<'a>(&self, texts: impl Iterator<Item = (u32, &'a str)>, so_far: &mut (u64, Option<Place>)) {
-        for (number, text) in texts {
-            let bits = self.found_in(text);
-            so_far.0 |= bits;
-            let words = bits.count_ones();
-            if words > so_far.1.as_ref().map_or(0, |place| place.words) {
-                so_far.1 = Some(Place { number, text: text.to_owned(), words });
-                if bits == self.all() {
-                    return;
-                }
-            }
-        }
-    }
-
-    /// The best place, if every word was found.
-    fn place(&self, (bits, place): (u64, Option<Place>)) -> Option<Place> {
-        place.filter(|_| bits == self.all())
-    }
-
-    fn snippet(&self, text: &str) -> String {
-        store::excerpt_around(text, &self.0)
-    }
 }
 
 /// The texts of a step: what was reasoned, said, called, and came back.
@@ -164,22 +117,25 @@ impl Workbench {
     /// Looks in transcripts and logs, as long as a page waits.
     pub fn search_texts(&self, request: SearchRequest) -> Result<TextHits, ApiError> {
         let limit = if request.limit == 0 { 20 } else { request.limit.min(200) };
-        self.find_in_texts(&request.text, limit as usize, Some(PATIENCE))
+        let found = self.find_in_texts(&request.text, limit as usize, Some(PATIENCE))?;
+        let TextPlaces { hits, complete, in_part, has_more } = found;
+        Ok(TextHits { hits: by_rank(vec![hits]), complete, in_part, has_more })
     }
 
-    /// Looks in transcripts and logs.
+    /// Looks in transcripts and logs, of the latest attempts first, until there are enough places with the phrase, or enough to
+    /// choose from.
     fn find_in_texts(
         &self,
         text: &str,
         limit: usize,
         patience: Option<Duration>,
-    ) -> Result<TextHits, ApiError> {
+    ) -> Result<TextPlaces, ApiError> {
         let mut text_search = TextSearch {
             wanted: SearchedWords::new(text),
             until: patience.map(|patience| Instant::now() + patience),
             searched_files: HashSet::new(),
         };
-        let mut hits = Vec::new();
+        let mut hits: Vec<(MatchRank, TextHit)> = Vec::new();
         let mut after = None;
         let mut has_more = false;
         'candidates: loop {
@@ -187,7 +143,9 @@ impl Workbench {
             let Some(last) = candidates.last() else { break };
             after = Some(last.position);
             for candidate in &candidates {
-                if hits.len() >= limit || text_search.is_over() {
+                let with_phrase = hits.iter().filter(|(rank, _)| *rank == MatchRank::Phrase).count();
+                let is_enough = with_phrase >= limit || hits.len() >= enough_places(limit);
+                if is_enough || text_search.is_over() {
                     has_more = true;
                     break 'candidates;
                 }
@@ -195,9 +153,10 @@ impl Workbench {
             }
         }
         let has_more = has_more || hits.len() > limit || text_search.is_over();
+        hits.sort_by_key(|(rank, _)| *rank);
         hits.truncate(limit);
         let known = self.store.texts_known()?;
-        Ok(TextHits { hits, complete: known.complete, in_part: known.in_part, has_more })
+        Ok(TextPlaces { hits, complete: known.complete, in_part: known.in_part, has_more })
     }
 
     /// The place of the words in each file of a candidate. A file that cannot be read any more has none.
@@ -205,7 +164,7 @@ impl Workbench {
         &self,
         candidate: &TextCandidate,
         text_search: &mut TextSearch,
-    ) -> Result<Vec<TextHit>, ApiError> {
+    ) -> Result<Vec<(MatchRank, TextHit)>, ApiError> {
         let Ok(found) = self.find(&candidate.run, &candidate.episode) else { return Ok(Vec::new()) };
         if !is_there(Path::new(&found.run.source_path)) {
             return Ok(Vec::new());
@@ -236,7 +195,8 @@ impl Workbench {
         {
             let words = format!("transcript, step {}", place.number);
             let place_hit = hit(TextKind::Transcript, words, text_search.wanted.snippet(&place.text));
-            hits.push(TextHit { step: Some(place.number), ..place_hit });
+            let rank = text_search.wanted.rank(&place);
+            hits.push((rank, TextHit { step: Some(place.number), ..place_hit }));
         }
         for artifact in artifacts.iter().filter(|artifact| is_log(artifact.kind)) {
             if text_search.is_over() {
@@ -250,12 +210,14 @@ impl Workbench {
             let label = log(None, artifact).label;
             let words = format!("{label}, line {}", place.number);
             let place_hit = hit(TextKind::Log, words, text_search.wanted.snippet(&place.text));
-            hits.push(TextHit { log: Some(name_of(artifact)), line: Some(place.number), ..place_hit });
+            let rank = text_search.wanted.rank(&place);
+            let name = Some(name_of(artifact));
+            hits.push((rank, TextHit { log: name, line: Some(place.number), ..place_hit }));
         }
         Ok(hits)
     }
 
-    /// The step of an attempt's transcript that holds the most of the words.
+    /// The step of an attempt's transcript that holds the phrase, or else the most of the words.
     fn step_with(
         &self,
         found: &FoundEpisode,
@@ -273,7 +235,7 @@ impl Workbench {
         for step in &transcript.steps {
             let texts = texts_of(step).flat_map(pieces);
             wanted.best(texts.map(|text| (step.index, text)), &mut so_far);
-            if so_far.1.as_ref().is_some_and(|place| place.words as usize == wanted.0.len()) {
+            if so_far.1.as_ref().is_some_and(|place| place.has_phrase) {
                 break;
             }
         }
@@ -290,24 +252,25 @@ impl Workbench {
         self.index_texts()?;
         // Names are found too, and take their share of the limit: they are none of these places.
         let known = self.store.search(text, limit.saturating_mul(4))?;
-        let mut hits = Vec::new();
+        let (mut requests, mut tests) = (Vec::new(), Vec::new());
+        let mut is_in_part = false;
         for hit in known.hits {
+            is_in_part |= hit.also_is_least;
             let kind = match hit.kind {
                 store::MatchKind::Request => TextKind::Request,
                 store::MatchKind::Failure => TextKind::Failure,
                 store::MatchKind::Run | store::MatchKind::Episode => continue,
             };
-            let Some(episode) = hit.episode else { continue };
+            let Some(episode) = hit.episode.clone() else { continue };
             let entry = self.find(&hit.run, &episode)?.episode.entry;
-            let place = match (&hit.test, hit.also) {
-                (Some(test), _) => format!("test {test}"),
-                (None, 0) => "request".to_owned(),
-                (None, also) => {
-                    let noun = if hit.also_in_runs { "more run" } else { "more turn" };
-                    format!("request, the same in {}", counted(u64::from(also), noun))
-                }
+            let origin =
+                hit.test.as_ref().map_or_else(|| "request".to_owned(), |test| format!("test {test}"));
+            let place = match other_places(&hit) {
+                Some(places) => format!("{origin}, the same in {places}"),
+                None => origin,
             };
-            hits.push(TextHit {
+            let rank = hit.rank;
+            let text_hit = TextHit {
                 kind,
                 run: hit.run,
                 episode,
@@ -322,18 +285,38 @@ impl Workbench {
                 place,
                 snippet: hit.detail,
                 simulated: hit.simulated,
-            });
+            };
+            let hits = if kind == TextKind::Request { &mut requests } else { &mut tests };
+            hits.push((rank, text_hit));
         }
         let limit = limit as usize;
         let texts = self.find_in_texts(text, limit, None)?;
-        let has_more = texts.has_more || hits.len() + texts.hits.len() > limit;
-        // Neither kind crowds out the other.
-        let kept = limit.saturating_sub(texts.hits.len()).max(limit / 2);
-        hits.truncate(kept);
-        hits.extend(texts.hits);
+        let found = requests.len() + tests.len() + texts.hits.len();
+        let has_more = texts.has_more || found > limit || is_in_part;
+        // No kind crowds out another that matches as well.
+        let mut hits = by_rank(vec![requests, tests, texts.hits]);
         hits.truncate(limit);
         Ok(TextHits { hits, complete: known.complete && texts.complete, in_part: texts.in_part, has_more })
     }
+}
+
+/// The other places of a request or failing test, in words; `None` = none is known.
+fn other_places(hit: &store::SearchHit) -> Option<String> {
+    let noun = match (hit.kind, hit.also_in_runs) {
+        (store::MatchKind::Failure, _) => "more place",
+        (_, true) => "more run",
+        (_, false) => "more turn",
+    };
+    let at_least = if hit.also_is_least { "at least " } else { "" };
+    (hit.also > 0).then(|| format!("{at_least}{}", counted(hit.also.into(), noun)))
+}
+
+/// Places in transcripts and logs, each with how well it matches.
+struct TextPlaces {
+    hits: Vec<(MatchRank, TextHit)>,
+    complete: bool,
+    in_part: u32,
+    has_more: bool,
 }
 
 /// A search in texts.
@@ -351,7 +334,7 @@ impl TextSearch {
     }
 }
 
-/// The line of a log that holds the most of the words.
+/// The line of a log that holds the phrase, or else the most of the words.
 fn line_with(tree: &Tree, artifact: &Artifact, text_search: &TextSearch) -> Option<Place> {
     let wanted = &text_search.wanted;
     let mut so_far = (0, None);
@@ -359,7 +342,7 @@ fn line_with(tree: &Tree, artifact: &Artifact, text_search: &TextSearch) -> Opti
     let read = read_log(tree, artifact, |number, line| {
         wanted.best(std::iter::once((number, line)), &mut so_far);
         pieces += 1;
-        so_far.1.as_ref().is_some_and(|place: &Place| place.words as usize == wanted.0.len())
+        so_far.1.as_ref().is_some_and(|place: &Place| place.has_phrase)
             || pieces.is_multiple_of(64) && text_search.is_over()
     });
     read.ok()?;
@@ -370,22 +353,6 @@ fn line_with(tree: &Tree, artifact: &Artifact, text_search: &TextSearch) -> Opti
 mod tests {
     use super::*;
 
-    #[test]
-    fn words_are_found_where_they_begin_and_the_best_place_is_the_first_with_the_most() {
-        let wanted = SearchedWords::new("Route items 404");
-        assert_eq!(wanted.all(), 0b111);
-        assert_eq!(wanted.found_in("GET /items: 404"), 0b110);
-        assert_eq!(wanted.found_in("reroute"), 0, "a word begins where a word begins");
-        let lines = ["no route", "items", "GET /items gave 404", "items 404", "route"];
-        let mut so_far = (0, None);
-        wanted.best((1..).zip(lines), &mut so_far);
-        let place = wanted.place(so_far).expect("every word is there");
-        assert_eq!((place.number, place.words), (3, 2));
-        let mut so_far = (0, None);
-        wanted.best((1..).zip(["items 404"]), &mut so_far);
-        assert!(wanted.place(so_far).is_none(), "a word is missing");
-    }
-
     pub(super) fn a_log(bytes: &[u8]) -> (tempfile::TempDir, Tree, Artifact) {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("a.log"), bytes).expect("a file");
@@ -395,6 +362,13 @@ mod tests {
 
     fn text_search(text: &str, until: Option<Instant>) -> TextSearch {
         TextSearch { wanted: SearchedWords::new(text), until, searched_files: HashSet::new() }
+    }
+
+    #[test]
+    fn a_large_limit_reads_few_more_places_than_are_wanted() {
+        assert_eq!([0, 1, 20, 100].map(enough_places), [0, 3, 60, 300]);
+        assert_eq!([101, 1_000_000].map(enough_places), [301, 1_000_200]);
+        assert_eq!(enough_places(usize::MAX), usize::MAX);
     }
 
     #[test]

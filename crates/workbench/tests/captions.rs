@@ -280,10 +280,10 @@ fn the_table_of_rules_is_that_of_the_page_and_a_run_that_is_not_there_is_refused
     let library = under_a_policy();
     let failures_request =
         |run: &str| FailuresRequest { members: members(&[run]), ..FailuresRequest::default() };
-    let of_page = library.workbench.get_failures(failures_request(TWO[0])).unwrap().rules;
+    let page_rules = library.workbench.get_failures(failures_request(TWO[0])).unwrap().rules;
     let table = library.workbench.table(&TableSubject::Rules { of: failures_request(TWO[0]) }).unwrap();
-    assert!(!of_page.is_empty());
-    assert_eq!(table.rows.len(), of_page.len());
+    assert!(!page_rules.is_empty());
+    assert_eq!(table.rows.len(), page_rules.len());
     let error = library.workbench.table(&TableSubject::Rules { of: failures_request("nobody") }).unwrap_err();
     assert_eq!(error.code, library.workbench.get_failures(failures_request("nobody")).unwrap_err().code);
 }
@@ -380,16 +380,16 @@ fn runs_that_may_be_copies_are_mentioned_where_they_count() {
         let run = library.workbench.get_run(RunRef { run: row.id.clone() }).unwrap().row;
         assert!(run.doubts.contains(&mark), "the same on its page");
     }
-    let is_said = |sentences: &[String]| {
+    let is_stated = |sentences: &[String]| {
         sentences.iter().any(|sentence| {
             sentence.contains("may be copies of each other") && sentence.contains(a) && sentence.contains(b)
         })
     };
     let matrix = library.workbench.get_matrix(MatrixRequest::default()).unwrap();
-    assert!(is_said(&matrix.cautions), "{:?}", matrix.cautions);
+    assert!(is_stated(&matrix.cautions), "{:?}", matrix.cautions);
     let request = CompareRequest { members: members(&[a, b]), ..CompareRequest::default() };
     let compared = library.workbench.compare_runs(request).unwrap();
-    assert!(is_said(&compared.cautions), "{:?}", compared.cautions);
+    assert!(is_stated(&compared.cautions), "{:?}", compared.cautions);
     // Beside a member of several runs, too; of its own runs that says it itself.
     let annotate = AnnotateRuns {
         runs: vec![b.to_owned(), solved.id.clone()],
@@ -402,7 +402,7 @@ fn runs_that_may_be_copies_are_mentioned_where_they_count() {
     let request =
         CompareRequest { members: [members(&[a]), vec![group]].concat(), ..CompareRequest::default() };
     let compared = library.workbench.compare_runs(request).unwrap();
-    assert!(is_said(&compared.cautions), "{:?}", compared.cautions);
+    assert!(is_stated(&compared.cautions), "{:?}", compared.cautions);
     let withdraw =
         WithdrawRuns { runs: vec![b.to_owned()], episodes: Vec::new(), reason: Some("a copy".to_owned()) };
     library.workbench.withdraw(withdraw).unwrap();

@@ -197,8 +197,8 @@ fn episodes(path: &Path) -> Vec<(Episode, Suites)> {
     let mut episodes = Vec::new();
     for place in discover(&tree).expect("results").places {
         let survey = place.format.survey(&tree, &place.folder, &mut report);
-        let own = survey.runs.iter().all(|run| run.benchmark.has_own_suites());
-        let suites = if own { Suites::Own } else { Suites::Foreign };
+        let all_have_own_suites = survey.runs.iter().all(|run| run.benchmark.has_own_suites());
+        let suites = if all_have_own_suites { Suites::Own } else { Suites::Foreign };
         for part in survey.parts {
             let read = place.format.read(&tree, &place.folder, &part, &mut report);
             episodes.extend(read.into_iter().map(|r| (r.episode, suites)));

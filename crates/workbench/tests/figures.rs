@@ -189,10 +189,10 @@ fn a_published_mean_over_other_turns_stands_in_no_figure() {
     };
     let other_turns = bars(&["staminabench.own"], Measure::Stamina);
     assert!(other_turns.contains("over 100 turns and not drawn beside means over"), "{other_turns}");
-    let of_others = bars(&["staminabench.nested_folders"], Measure::Stamina);
+    let others_text = bars(&["staminabench.nested_folders"], Measure::Stamina);
     assert!(
-        of_others.contains("No published mean is of a harness and a model that are shown"),
-        "{of_others}"
+        others_text.contains("No published mean is of a harness and a model that are shown"),
+        "{others_text}"
     );
     let score = bars(&TWO, Measure::Score);
     assert!(score.contains("Published numbers are of mean stamina and not drawn beside another"), "{score}");
@@ -465,9 +465,9 @@ fn captions_and_tables_of_one_turn_count_trials_that_passed_failed_or_are_not_sc
     let text = caption(&library.spec(&request));
     assert!(text.contains("n = 2 scored trials, 1 passed, 1 failed, 1 not scored in 1 cell"), "{text}");
     let run = library.workbench.list_runs(ListRuns::default()).unwrap().rows.remove(0).id;
-    let of_run = || compared_runs(&[&run]);
+    let one_run = || compared_runs(&[&run]);
     let ended = "n = 2 scored trials of 2 tasks, 1 passed, 1 failed, 1 not scored";
-    let bars = FigureSubject::Bars { of: of_run(), measure: Measure::PassRate, published: false };
+    let bars = FigureSubject::Bars { of: one_run(), measure: Measure::PassRate, published: false };
     let failures = FailuresRequest { members: members(&[&run]), ..FailuresRequest::default() };
     for figure in [bars, FigureSubject::Failures { of: failures }] {
         let text = caption(&library.spec(&figure));
@@ -480,21 +480,21 @@ fn captions_and_tables_of_one_turn_count_trials_that_passed_failed_or_are_not_sc
         (Measure::Time, "Agent time per trial"),
         (Measure::ToolCalls, "Tool calls per trial"),
     ] {
-        let text = caption(&library.spec(&FigureSubject::Bars { of: of_run(), measure, published: false }));
+        let text = caption(&library.spec(&FigureSubject::Bars { of: one_run(), measure, published: false }));
         assert!(text.contains(name) && !text.contains("episode") && !text.contains("÷ turns"), "{text}");
     }
     // Whoever asks for the curve reads where those that passed are counted.
-    let survival = FigureSubject::Survival { of: of_run(), bands: Bands::Auto };
+    let survival = FigureSubject::Survival { of: one_run(), bands: Bands::Auto };
     let text = caption(&library.spec(&survival));
     assert!(text.contains("Trials that passed are among the censored."), "{text}");
-    let table = library.workbench.table(&TableSubject::Sensitivity { of: of_run() }).unwrap();
+    let table = library.workbench.table(&TableSubject::Sensitivity { of: one_run() }).unwrap();
     let heads: Vec<&str> =
         table.columns.iter().filter(|c| !c.for_machines).map(|c| c.heading.as_str()).collect();
     assert!(
         heads.contains(&"Trials not scored") && heads.iter().all(|h| !h.contains("ensored")),
         "{heads:?}"
     );
-    let table = library.workbench.table(&TableSubject::Runs { of: of_run() }).unwrap();
+    let table = library.workbench.table(&TableSubject::Runs { of: one_run() }).unwrap();
     let failed = table.columns.iter().find(|column| column.name == "failed").unwrap();
     assert!(!failed.for_machines && failed.heading == "Failed", "{failed:?}");
 }

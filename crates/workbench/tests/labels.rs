@@ -67,13 +67,13 @@ fn classes(library: &Library, run: &str) -> Classes {
         ..FailureCasesRequest::default()
     };
     let page = library.workbench.list_failure_cases(cases_request).expect("cases");
-    let of_case = page.rows.into_iter().flat_map(|case| {
+    let case_labels = page.rows.into_iter().flat_map(|case| {
         let (episode, turn, attempt) = (case.episode, case.turn, case.attempt);
         let tests = case.failing.into_iter().map(|test| (test.test, test.class));
         let all: Vec<_> = tests.chain([(String::new(), case.class)]).collect();
         all.into_iter().map(move |(test, class)| ((episode.clone(), turn, attempt, test), class))
     });
-    of_case.collect()
+    case_labels.collect()
 }
 
 fn read<T: for<'a> Deserialize<'a>>(name: &str) -> T {
@@ -210,17 +210,17 @@ fn classes_are_those_that_a_person_gives_to_real_failures() {
 fn classes_that_only_the_kind_of_a_case_tells_are_labeled_in_the_sample() {
     let labels: Labels = read("failures.json");
     let by_kind = [C::GuardIgnored, C::MissingCascade, C::WrongAggregate, C::WrongEffect, C::WrongList];
-    let of_kind: Vec<&Label> = labels
+    let kind_labels: Vec<&Label> = labels
         .failures
         .iter()
         .filter(|label| by_kind.iter().any(|class| class.as_str() == label.class))
         .collect();
-    assert!(of_kind.iter().all(|label| label.source == "sample"));
+    assert!(kind_labels.iter().all(|label| label.source == "sample"));
     let page = std::fs::read_to_string(repository().join("docs/metrics.md")).expect("a page");
-    assert!(page.contains(&format!("The {} labels *guard ignored*", of_kind.len())));
+    assert!(page.contains(&format!("The {} labels *guard ignored*", kind_labels.len())));
     let counts = |source: &str| {
-        let of_tests = labels.failures.iter().filter(|label| label.source == source).count();
-        (of_tests, labels.attempts.iter().filter(|label| label.source == source).count())
+        let test_labels = labels.failures.iter().filter(|label| label.source == source).count();
+        (test_labels, labels.attempts.iter().filter(|label| label.source == source).count())
     };
     let (evocode, harbor, sample) = (counts("evocode"), counts("harbor"), counts("sample"));
     let sentence = format!(
@@ -270,12 +270,12 @@ fn other_ids_give_no_failure_of_a_foreign_suite_another_class() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let job = repository().join("tests/fixtures/harbor/jobs/failures-k1");
-    let of_job = |name: &str| {
+    let job_labels = |name: &str| {
         let path = folder.path().join(name).join("failures-k1");
         copy(&job, &path);
         path
     };
-    let (as_played, renamed) = (of_job("a"), of_job("b"));
+    let (as_played, renamed) = (job_labels("a"), job_labels("b"));
     rename(&renamed);
     let read = |path: PathBuf| classes(&Library::new(&[path]), "failures-k1-oracle");
     let as_played: Classes = read(as_played)

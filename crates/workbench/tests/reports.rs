@@ -58,16 +58,16 @@ fn inputs_of_two_sources_of_one_name_are_all_hashed() {
     let table = library.workbench.table(&TableSubject::Library { of: ListRuns::default() }).unwrap().to_csv();
     assert!(labels.iter().all(|label| table.contains(&format!(",{label},"))), "{table}");
     let to = places.path().join("report");
-    let both: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
-    library.workbench.export_report(&compared_runs(&both), "icml", &to, &Watch::nobody()).unwrap();
+    let run_ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
+    library.workbench.export_report(&compared_runs(&run_ids), "icml", &to, &Watch::nobody()).unwrap();
     let settings = std::fs::read_to_string(to.join("settings.json")).unwrap();
     assert!(labels.iter().all(|label| settings.contains(&format!("\"source\": \"{label}\""))), "{settings}");
     let sums = std::fs::read_to_string(to.join("inputs.sha256")).unwrap();
-    let of_place = |place: &str| -> Vec<&str> {
+    let place_files = |place: &str| -> Vec<&str> {
         let mark = format!("  {place}/results/");
         sums.lines().filter_map(|line| Some(line.split_once(&mark)?.1)).collect()
     };
-    let (a, b) = (of_place("a"), of_place("b"));
+    let (a, b) = (place_files("a"), place_files("b"));
     assert!(a.len() > 3 && a == b && a.contains(&"note.txt"), "{sums}");
     assert_eq!(sums.lines().count(), a.len() + b.len());
     let notes: BTreeSet<&str> = sums.lines().filter(|l| l.ends_with("note.txt")).map(|l| &l[..64]).collect();
@@ -194,16 +194,16 @@ fn a_report_says_what_the_endpoint_cost_and_unknown_where_nobody_counted() {
     let (known, unknown) = (known[0].id.as_str(), unknown[0].id.as_str());
 
     let caption = "Attempts that the endpoint cost";
-    let of_both = report(&[known, unknown]);
-    let table = of_both.split(caption).nth(1).unwrap().split("</table>").next().unwrap();
+    let both_report = report(&[known, unknown]);
+    let table = both_report.split(caption).nth(1).unwrap().split("</table>").next().unwrap();
     assert!(table.contains(">41<") && table.contains(">0<"), "{table}");
     assert_eq!(table.matches(">unknown<").count(), 2, "{table}");
     assert!(!report(&[known]).contains("Unknown where a source did not count them"));
-    let of_unknown = report(&[unknown]);
-    assert!(!of_unknown.contains(caption));
+    let unknown_report = report(&[unknown]);
+    assert!(!unknown_report.contains(caption));
     assert!(
-        of_unknown.contains("lost to it, is unknown: no source of these runs counts them."),
-        "{of_unknown}"
+        unknown_report.contains("lost to it, is unknown: no source of these runs counts them."),
+        "{unknown_report}"
     );
 }
 
@@ -235,11 +235,11 @@ fn what_the_endpoint_cost_is_unknown_where_runs_of_a_member_share_trials() {
         let table = report.split("Attempts that the endpoint cost").nth(1).unwrap();
         (table.split("</table>").next().unwrap().to_owned(), report.contains("have trials in common"))
     };
-    let (apart, is_said) = row(&["scenario_0", "scenario_1"]);
-    assert!(apart.contains(">82<") && apart.contains(">14<") && !is_said, "{apart}");
+    let (apart, is_stated) = row(&["scenario_0", "scenario_1"]);
+    assert!(apart.contains(">82<") && apart.contains(">14<") && !is_stated, "{apart}");
     // The shared scenario would be counted twice.
-    let (shared, is_said) = row(&["scenario_1"]);
-    assert!(!shared.contains(">82<") && !shared.contains(">41<") && is_said, "{shared}");
+    let (shared, is_stated) = row(&["scenario_1"]);
+    assert!(!shared.contains(">82<") && !shared.contains(">41<") && is_stated, "{shared}");
 }
 
 #[test]

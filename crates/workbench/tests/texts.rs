@@ -63,11 +63,36 @@ fn a_log_that_all_trials_of_a_job_name_is_indexed_and_found_once() {
     let library = Library::new(&[job]);
     // Six trials name it.
     let bytes = library.workbench.index_texts().expect("an index");
-    let of_log = text("zwiebelkuchen").len() as u64;
-    assert!((of_log - 100_000..2 * of_log).contains(&bytes), "{bytes} bytes read of a log of {of_log}");
+    let log_bytes = text("zwiebelkuchen").len() as u64;
+    assert!(
+        (log_bytes - 100_000..2 * log_bytes).contains(&bytes),
+        "{bytes} bytes read of a log of {log_bytes}"
+    );
     let found = search(&library.workbench, "zwiebelkuchen");
     assert_eq!((found.hits.len(), found.complete, found.in_part), (1, true, 0), "{found:?}");
     assert_eq!((found.hits[0].log.as_deref(), found.hits[0].line), (Some("job.log"), Some(1)));
+}
+
+/// A line with each of the words stood for a file that has them as a phrase further down.
+#[test]
+fn the_line_with_the_phrase_is_the_place_and_quotation_marks_want_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let job = folder.path().join("oracle-k2");
+    copy(&repository().join("tests/fixtures/harbor/jobs/oracle-k2"), &job);
+    let lines = "zwiebel has no such kuchen\nfiller\nerror: zwiebel kuchen, whole\nzwiebel kuchens\n";
+    std::fs::write(job.join("job.log"), lines).expect("a log");
+    let library = Library::new(&[job]);
+    library.workbench.index_texts().expect("an index");
+    for words in ["zwiebel kuchen", "\"Zwiebel kuchen\"", "zwiebel \"kuchen", "\"\" zwiebel kuchen"] {
+        let found = search(&library.workbench, words).hits;
+        let everywhere = library.workbench.search_everything(words, 10).expect("places").hits;
+        for hit in [&found[0], &everywhere[0]] {
+            assert_eq!((hit.line, hit.log.as_deref()), (Some(3), Some("job.log")), "{words}: {hit:?}");
+            assert!(hit.snippet.contains("zwiebel kuchen, whole"), "{words}: {hit:?}");
+        }
+    }
+    assert!(search(&library.workbench, "\"kuchen zwiebel\"").hits.is_empty());
+    assert!(search(&library.workbench, "\"has kuchen\"").hits.is_empty());
 }
 
 #[test]
@@ -87,8 +112,8 @@ fn an_open_library_is_searchable_after_a_while_by_itself() {
         std::thread::sleep(Duration::from_millis(100));
     };
     for hit in &found.hits {
-        let of_log = hit.kind == TextKind::Log && hit.log.is_some() && hit.line.is_some();
-        assert!(of_log || hit.kind == TextKind::Transcript && hit.step.is_some(), "{hit:?}");
+        let is_log_line = hit.kind == TextKind::Log && hit.log.is_some() && hit.line.is_some();
+        assert!(is_log_line || hit.kind == TextKind::Transcript && hit.step.is_some(), "{hit:?}");
         assert!(hit.snippet.to_lowercase().contains("error"), "{hit:?}");
     }
 }

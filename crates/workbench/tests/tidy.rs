@@ -66,7 +66,13 @@ fn row_of(workbench: &Workbench, run: &str) -> String {
     let rows = workbench.list_runs(ListRuns::default()).unwrap().rows;
     let row = rows.into_iter().find(|row| row.id == run).unwrap();
     let coverage = (row.episodes, row.planned_episodes, row.scored_episodes, row.withdrawn_episodes);
-    let scores = (row.score, row.dataset_score, row.case_score, row.perfect, row.rounds);
+    let mut rounds = row.rounds;
+    // Only of a table a reason says which column is missing.
+    for reason in rounds.iter_mut().flat_map(|rounds| &mut rounds.missing) {
+        let end = reason.find("; ").unwrap_or_else(|| reason.trim_end_matches('.').len());
+        reason.truncate(end);
+    }
+    let scores = (row.score, row.dataset_score, row.case_score, row.perfect, rounds);
     format!("{coverage:?} {scores:?} {:?} {:?} {:?}", row.partial, row.doubts, row.pass_rate)
 }
 
@@ -138,16 +144,16 @@ fn ids(workbench: &Workbench) -> Vec<String> {
 /// Takes the runs of a library there and back, by a file of each of these formats.
 fn round_trips(one: &Workbench, runs: &[&str], formats: &[ExportFormat], label: &str) {
     // What every way back is compared with.
-    let of_one = read_tables(one, runs);
+    let first_tables = read_tables(one, runs);
     let first = one.table(&TableSubject::Tidy { members: members(runs) }).unwrap();
     for format in formats {
-        round_trip(one, (&of_one, &first), runs, *format, label);
+        round_trip(one, (&first_tables, &first), runs, *format, label);
     }
 }
 
 fn round_trip(
     one: &Workbench,
-    (of_one, first): (&[TableOrCode], &Table),
+    (first_tables, first): (&[TableOrCode], &Table),
     runs: &[&str],
     format: ExportFormat,
     label: &str,
@@ -163,7 +169,7 @@ fn round_trip(
             .unwrap_or_else(|| panic!("{wanted} of {back:?}"))
     };
     let back: Vec<&str> = runs.iter().map(|run| slug(run).as_str()).collect();
-    assert_equal(of_one, runs, &other.workbench, &back, label);
+    assert_equal(first_tables, runs, &other.workbench, &back, label);
     for (run, back) in runs.iter().zip(&back) {
         assert_eq!(row_of(one, run), row_of(&other.workbench, back), "{label}");
     }
@@ -368,13 +374,13 @@ proptest! {
             }).collect();
             store.put_runs(source, "", format, &all).unwrap();
             let episodes: Vec<(String, Episode)> = runs.iter().zip(0..).flat_map(|(made, run)| {
-                let of_run = made.episodes.iter().zip(0..).map(move |(episode, number)| {
+                let run_rows = made.episodes.iter().zip(0..).map(move |(episode, number)| {
                     let scenario = format!("s {number}");
                     let identity = Some(format!("id-{:016x}", 100 * run + number));
                     let episode = Episode { key: format!("{scenario}#1"), scenario, identity, ..episode.clone() };
                     (format!("run{run}"), episode)
                 });
-                of_run.collect::<Vec<_>>()
+                run_rows.collect::<Vec<_>>()
             }).collect();
             let part = ParsedPart { place: "", key: "all", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
             store.put_part(source, &part).unwrap();

@@ -140,6 +140,8 @@ test("groups by harness, and a group can be folded", async ({ page }) => {
 test("without groups the head of the column shows the scale of the intervals", async ({ page }) => {
   const grid = page.getByRole("grid", { name: "Runs" });
   const scale = page.getByRole("img", { name: /^Scale of stamina, 0 to [\d.]+ turns$/ });
+  // A run by itself has one τ.
+  await page.getByRole("textbox", { name: /Filter runs/ }).fill("oracle-k2");
   await expect(grid.locator("tbody").locator(scale)).toHaveCount(1);
   await page.getByRole("button", { name: /^Group:/ }).click();
   await page.getByRole("menuitemradio", { name: "none" }).click();
@@ -153,6 +155,28 @@ test("without groups the head of the column shows the scale of the intervals", a
     expect(Math.abs(axis!.width - interval!.width)).toBeLessThanOrEqual(1);
     expect(axis!.y + axis!.height).toBeLessThanOrEqual(cell!.y + cell!.height + 1);
   }
+});
+
+test("means over other numbers of turns share no axis: each line says where its scale ends", async ({ lab, page }) => {
+  const csv = (name: string, turns: number): void => {
+    const played = Array.from({ length: turns }, (_, turn) => `${name},terminus-2,${name}-model,task,${String(turn + 1)},1,true\n`);
+    writeFileSync(lab.at("horizons.csv"), played.join(""), { flag: "a" });
+  };
+  writeFileSync(lab.at("horizons.csv"), "run,harness,model,scenario,turn,attempt,passed\n");
+  csv("short", 3);
+  csv("long", 12);
+  await lab.stamina("ingest", lab.at("horizons.csv"));
+  const grid = page.getByRole("grid", { name: "Runs" });
+  const line = (name: string): ReturnType<typeof page.locator> =>
+    grid.getByRole("link", { name: `${name}-model` }).locator("xpath=ancestor::tr").locator("td.whisk svg text");
+  await expect(line("short")).toHaveText("3");
+  await expect(line("long")).toHaveText("12");
+  // No group has an axis where its runs have several τ: those of Harbor have 3 and 4.
+  await expect(grid.getByText("one scale per τ")).toHaveCount(2);
+  const axis = grid.locator("tbody").getByRole("img", { name: /^Scale of stamina/ });
+  await expect(axis).toHaveCount(0);
+  await page.getByRole("textbox", { name: /Filter runs/ }).fill("short");
+  await expect(axis).toHaveCount(1);
 });
 
 test("runs that are open twice say so in their rows", async ({ lab, page }) => {

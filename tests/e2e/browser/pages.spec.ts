@@ -212,6 +212,47 @@ test("a number is explained when it is pointed at, and with e", async ({ go, pag
   await expect(page).toHaveURL(new RegExp(`#/run/${RUN}\\?view=table`));
 });
 
+test("e explains numbers of a turn, t goes to its tests, and where no number is, e says so", async ({ lab, go, page }) => {
+  const shown = await lab.json<Shown>("show", RUN);
+  await go(`run/${RUN}/${shown.episodes[0]!.episode}/3`);
+  await page.getByText("Tokens", { exact: true }).first().hover();
+  await page.keyboard.press("e");
+  const dialog = page.getByRole("dialog", { name: "Tokens of an attempt", exact: true });
+  await expect(dialog).toContainText(`stamina table tidy ${RUN} --out attempts.csv`);
+  await page.keyboard.press("Escape");
+  await expect(dialog).toHaveCount(0);
+  await page.keyboard.press("t");
+  await expect(page.getByRole("group", { name: "Tests of this attempt" })).toBeFocused();
+  await go("start");
+  await page.keyboard.press("e");
+  await expect(page.getByText("No number here has an explanation")).toBeVisible();
+});
+
+test("e in an open menu goes to the line that begins with it, and says nothing of numbers", async ({ go, page }) => {
+  await go("library");
+  await page.getByRole("button", { name: "Columns", exact: true }).click();
+  const menu = page.getByRole("menu");
+  await expect(menu).toBeVisible();
+  await page.keyboard.press("e");
+  await expect(menu.getByRole("menuitemcheckbox", { name: "Episodes" })).toBeFocused();
+  await expect(page.getByText("No number here has an explanation")).toHaveCount(0);
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+});
+
+test("the command for the tests of both sides has their runs, episode and turn in it, and t goes to these tests", async ({ lab, go, page }) => {
+  const { episode } = (await lab.json<Shown>("show", RUN)).episodes[0]!;
+  await go(`side-by-side?left=${RUN}/${episode}&right=${RUN}/${episode}&turn=1`);
+  const tests = page.getByRole("region", { name: "Tests" });
+  await tests.getByRole("button", { name: /^Different/ }).hover();
+  await page.keyboard.press("e");
+  const dialog = page.getByRole("dialog");
+  await expect(dialog).toContainText(`stamina table joined ${RUN} ${RUN} --episode ${episode} --turn 1 --out joined.csv`);
+  await page.keyboard.press("Escape");
+  await expect(dialog).toHaveCount(0);
+  await page.keyboard.press("t");
+  await expect(page.getByRole("group", { name: "Tests of both sides" })).toBeFocused();
+});
+
 test("e explains what lies on top: numbers of a dialog, not those behind it", async ({ go, page }) => {
   await go("runs/new?show=prices");
   const prices = page.getByRole("dialog", { name: "Prices" });

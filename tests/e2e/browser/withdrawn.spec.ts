@@ -90,7 +90,7 @@ test("a withdrawn trial leaves the numbers of its run and stays with its mark", 
   await expect(page.getByLabel("Numbers of this run")).toContainText("1 withdrawn");
   expect(await serious(page)).toEqual([]);
   await page.getByRole("button", { name: /^Table/ }).click();
-  await expect(page.getByRole("table", { name: "Episodes" }).getByRole("row").filter({ hasText: failed.scenario })).toContainText("withdrawn");
+  await expect(page.getByRole("table", { name: "Trials" }).getByRole("row").filter({ hasText: failed.scenario })).toContainText("withdrawn");
   await panel.getByRole("button", { name: "Count it again" }).click();
   await expect.poll(own).toMatchObject({ episodes: 2, withdrawn_episodes: 0, pass_rate: { passed: 1, trials: 2 } });
 });

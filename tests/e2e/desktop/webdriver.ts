@@ -75,7 +75,9 @@ export class Desktop {
   async #start(args: readonly string[], env: Readonly<Record<string, string>>): Promise<void> {
     // Xvfb chooses a free display and writes its number to file descriptor 3.
     const screen = this.#spawn("Xvfb", ["-displayfd", "3", "-screen", "0", "1400x900x24", "-nolisten", "tcp"], {}, true);
-    const [display] = (await once(createInterface({ input: screen.stdio[3] as Readable }), "line")) as [string];
+    // Where it is not there or ends, no line ever comes.
+    const ends = once(screen, "close").then(() => Promise.reject(new Error("Xvfb has ended")));
+    const [display] = (await Promise.race([once(createInterface({ input: screen.stdio[3] as Readable }), "line"), ends])) as [string];
     this.#display = `:${display}`;
     const [port, native] = [await freePort(), await freePort()];
     this.#base = `http://127.0.0.1:${String(port)}`;

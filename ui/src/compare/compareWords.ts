@@ -1,4 +1,5 @@
 // Numbers of a comparison in words. Pure.
+import type { ExplainKey } from "../explain/keys";
 import type { Comparison } from "../host/bindings/Comparison";
 import type { ComparedMember } from "../host/bindings/ComparedMember";
 import type { ChiSquare } from "../host/bindings/ChiSquare";
@@ -55,6 +56,20 @@ const measureNamesByTrial: Partial<Readonly<Record<Measure, string>>> = {
   steps: "Steps per trial",
   tool_calls: "Tool calls per trial",
   cost_per_survived_turn: "Cost per passed trial",
+};
+
+/** The explanation of each measure. */
+export const explainedMeasures: Readonly<Record<Measure, ExplainKey>> = {
+  stamina: "mean_stamina",
+  pass_rate: "pass_rate",
+  score: "score",
+  cost: "cost_per_episode",
+  cost_per_survived_turn: "cost_per_survived_turn",
+  steps_survived: "steps_survived",
+  tokens: "rate_per_turn",
+  time: "rate_per_turn",
+  steps: "rate_per_turn",
+  tool_calls: "rate_per_turn",
 };
 
 /** What a measure is called; `rates`: of runs of one turn. */

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { AttemptDetail } from "../host/bindings/AttemptDetail";
 import type { TestOutcome } from "../host/bindings/TestOutcome";
 import type { TestResult } from "../host/bindings/TestResult";
-import { belongs, groupOf, joinTests } from "./join";
+import { belongs, groupOf, joinTests, mayDiffer } from "./join";
 
 const result = (id: string, outcome: TestOutcome = "failed"): TestResult => ({
   id,
@@ -25,6 +25,8 @@ const attempt = (failing: TestResult[], passed_tests: string[], more: Partial<At
   failing,
   failing_not_described: 0,
   passed_tests,
+  skipped_tests: [],
+  unnamed_passed: false,
   histories: [],
   tokens: { input: null, cached: null, output: null },
   cost_usd: null,
@@ -40,42 +42,44 @@ const attempt = (failing: TestResult[], passed_tests: string[], more: Partial<At
   ...more,
 });
 
-test("tests are joined by id; what is not named is clear only where every failing test is described", () => {
+test("tests are joined by id; what is not named is clear only where it passed", () => {
   const joined = joinTests(
-    attempt([result("a"), result("b", "error")], ["c"]),
+    attempt([result("a"), result("b", "error")], ["c"], { unnamed_passed: true }),
     attempt([result("a"), result("d")], [], { failing_not_described: 2 }),
   );
   const states = Object.fromEntries(joined.map((t) => [t.id, [t.left, t.right, groupOf(t)]]));
   expect(states).toEqual({
     a: ["failed", "failed", "both"],
-    b: ["error", "unknown", "left"],
+    b: ["error", "unknown", "left_unknown"],
     d: ["clear", "failed", "right"],
     c: ["passed", "unknown", "other"],
   });
 });
 
-test("an attempt without a verdict, or none, says nothing of tests it does not name", () => {
-  const left = attempt([result("a")], []);
-  expect(joinTests(left, attempt([], [], { verdict: "error", passed: 0, total: 0 }))[0]?.right).toBe("unknown");
-  expect(joinTests(left, undefined)[0]?.right).toBe("unknown");
-  expect(joinTests(left, attempt([], [], { verdict: "passed", passed: 5 }))[0]?.right).toBe("clear");
+test("a skipped test neither passed nor failed, and has a row of its own", () => {
+  const joined = joinTests(
+    attempt([result("a")], ["b"], { skipped_tests: ["c", "d"], unnamed_passed: true }),
+    attempt([result("c")], ["a"], { skipped_tests: ["b"] }),
+  );
+  const states = Object.fromEntries(joined.map((t) => [t.id, [t.left, t.right, groupOf(t)]]));
+  expect(states).toEqual({
+    a: ["failed", "passed", "left"],
+    c: ["skipped", "failed", "right"],
+    b: ["passed", "skipped", "other"],
+    d: ["skipped", "unknown", "other"],
+  });
+});
+
+test("nothing is known of the tests of a turn that was not reached", () => {
+  expect(joinTests(attempt([result("a")], []), undefined)[0]?.right).toBe("unknown");
+  // It failed on the other side: whether it differs is unknown, and "different" does not count it.
+  const sides = [joinTests(attempt([result("a")], []), undefined), joinTests(undefined, attempt([result("a")], []))].flat();
+  expect(sides.map(groupOf)).toEqual(["left_unknown", "right_unknown"]);
+  expect(sides.map((t) => [belongs(t, "different"), mayDiffer(t), belongs(t, "failures")])).toEqual([
+    [false, true, true],
+    [false, true, true],
+  ]);
   expect(joinTests(undefined, undefined)).toEqual([]);
-});
-
-test("a test that is not named is unknown where some neither passed nor failed", () => {
-  const left = attempt([result("a")], []);
-  const failing = [result("x"), result("y")];
-  const stateWith = (total: number): string | undefined => joinTests(left, attempt(failing, [], { passed: 41, total }))[0]?.right;
-  expect(stateWith(44)).toBe("unknown");
-  expect(stateWith(43)).toBe("clear");
-});
-
-test("a test that is not named is unknown where a reward passed an attempt of which not every test did", () => {
-  const left = attempt([result("a")], []);
-  const stateWith = (passed: number): string | undefined =>
-    joinTests(left, attempt([], [], { verdict: "passed", passed, total: 5 }))[0]?.right;
-  expect(stateWith(3)).toBe("unknown");
-  expect(stateWith(5)).toBe("clear");
 });
 
 test("modes pick what differs, fails or errs", () => {

@@ -17,24 +17,42 @@ export interface Explained {
   readonly tau: string | null;
   /** Results folder of a run that is or was played here. */
   readonly folder?: string | null;
+  /** The turn at whose numbers one looks, and its episode. */
+  readonly episode?: string | null;
+  readonly turn?: string | null;
+}
+
+/** The lowest head over each column. A head that spans rows stands over the ones below, too. */
+function lowestHeads(rows: Iterable<HTMLTableRowElement>): Element[] {
+  const lowest: Element[] = [];
+  /** Of each column the first row that no head from above reaches into. */
+  const free: number[] = [];
+  for (const [y, row] of [...rows].entries()) {
+    let column = 0;
+    for (const head of row.cells) {
+      while ((free[column] ?? 0) > y) column += 1;
+      for (const end = column + head.colSpan; column < end; column += 1) {
+        lowest[column] = head;
+        free[column] = y + head.rowSpan;
+      }
+    }
+  }
+  return lowest;
 }
 
 /** The head of the column in which a cell stands. */
 function headOf(cell: HTMLTableCellElement): Element | null {
   const heads = cell.closest("table")?.tHead?.rows;
-  const row = heads?.[heads.length - 1];
   const cells = cell.parentElement instanceof HTMLTableRowElement ? cell.parentElement.cells : undefined;
-  if (!row || !cells) return null;
+  if (!heads || !cells) return null;
+  // A head is what it says itself.
+  if (cell.closest("thead") !== null) return cell;
   let column = 0;
   for (const before of cells) {
     if (before === cell) break;
     column += before.colSpan;
   }
-  for (const head of row.cells) {
-    if (column < head.colSpan) return head;
-    column -= head.colSpan;
-  }
-  return null;
+  return lowestHeads(heads)[column] ?? null;
 }
 
 /** The number to which an element belongs. */
@@ -52,6 +70,8 @@ export function explainedAt(from: Element | null): Explained | undefined {
     reference: near("data-explain-reference"),
     tau: near("data-explain-tau"),
     folder: near("data-explain-folder"),
+    episode: near("data-explain-episode"),
+    turn: near("data-explain-turn"),
   };
 }
 
@@ -65,18 +85,25 @@ export function explainedOn(page: ParentNode): Explained[] {
   return [...found.values()];
 }
 
-/** A path as one word of a shell. */
-const asWord = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`);
+/** A path or id as one word of a shell. */
+const asWord = (text: string): string => (/^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`);
 
 /** A command or code with what is known of the place in it. */
-export function fillPlaceholders(text: string, at: Pick<Explained, "run" | "reference" | "tau" | "folder">): string {
-  const names: Readonly<Record<string, string | null>> = {
+export function fillPlaceholders(text: string, at: Omit<Explained, "key">): string {
+  const names: Readonly<Record<string, string | null | undefined>> = {
     RUN: at.run,
     REFERENCE: at.reference,
     TAU: at.tau,
-    FOLDER: at.folder == null ? null : asWord(at.folder),
+    FOLDER: at.folder,
+    EPISODE: at.episode,
+    TURN: at.turn,
   };
-  return text.replace(/\b(?:RUN|REFERENCE|TAU|FOLDER)\b/g, (name) => names[name] ?? name);
+  return text.replace(/("?)\b(RUN|REFERENCE|TAU|FOLDER|EPISODE|TURN)\b/g, (whole: string, quote: string, name: string) => {
+    const known = names[name];
+    if (known == null) return whole;
+    // Code has names in quotation marks, a command has words.
+    return quote === "" ? asWord(known) : quote + known;
+  });
 }
 
 /** Where the inputs of a number are looked at. */
@@ -88,6 +115,7 @@ export function inputsRoute(entry: Explanation, at: Pick<Explained, "run">, curr
       return current.page === "matrix" ? current : { page: "matrix", query: {} };
     case "prices":
     case "report":
+    case "validation":
       return current;
     case "live":
       return current.page === "runs" ? current : { page: "runs", view: "live", query: {} };

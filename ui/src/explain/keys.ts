@@ -93,6 +93,18 @@ export const explainKeys = [
   "still_running",
   "source_counts",
   "source_warnings",
+  "tau",
+  "at_risk",
+  "band",
+  "attempt_tests",
+  "attempt_time",
+  "attempt_steps",
+  "attempt_tokens",
+  "attempt_cost",
+  "reward",
+  "joined_tests",
+  "mutants",
+  "validation",
 ] as const;
 
 export type ExplainKey = (typeof explainKeys)[number];

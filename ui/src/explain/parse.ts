@@ -1,7 +1,7 @@
 // Reads what docs/metrics.md says of each number. Pure; used when the UI is built.
 
 /** Where the inputs of a number are looked at. */
-export type Inputs = "episodes" | "attempts" | "runs" | "pairs" | "matrix" | "live" | "sessions" | "prices" | "report";
+export type Inputs = "episodes" | "attempts" | "runs" | "pairs" | "matrix" | "live" | "sessions" | "prices" | "report" | "validation";
 
 /** One number, as docs/metrics.md explains it. */
 export interface Explanation {
@@ -21,7 +21,7 @@ export interface Explanation {
 }
 
 const ENTRY =
-  /^#### `(?<key>[a-z0-9_]+)` (?<name>.+)\nIn words: (?<words>.+)\n\nFormula: `(?<formula>.+)`\n\nInputs: (?<inputs>episodes|attempts|runs|pairs|matrix|live|sessions|prices|report), `(?<command>.+)`\n\nDoes not say: (?<not>.+)\n\n```(?<language>python|r)\n(?<code>[^`]+)\n```\n*$/u;
+  /^#### `(?<key>[a-z0-9_]+)` (?<name>.+)\nIn words: (?<words>.+)\n\nFormula: `(?<formula>.+)`\n\nInputs: (?<inputs>episodes|attempts|runs|pairs|matrix|live|sessions|prices|report|validation), `(?<command>.+)`\n\nDoes not say: (?<not>.+)\n\n```(?<language>python|r)\n(?<code>[^`]+)\n```\n*$/u;
 
 /** The entries of "Explain this number"; what is not of their form is an error, so that nothing is left out in silence. */
 export function parse(text: string): Explanation[] {

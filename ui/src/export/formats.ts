@@ -2,6 +2,7 @@
 import type { ExportFormat } from "../host/bindings/ExportFormat";
 import type { ExportSubject } from "../host/bindings/ExportSubject";
 import type { Exported } from "../host/bindings/Exported";
+import { counted } from "../parts/format";
 
 export type ExportKind = ExportSubject["what"] | "attempts";
 
@@ -86,7 +87,7 @@ export const captionOf = (exported: Pick<Exported, "caption" | "short_caption">,
 export function withoutSpec(text: string): string {
   return text.replace(
     /^.*Stamina Lab figure spec: begin\n([^]*?)^.*Stamina Lab figure spec: end$/m,
-    (_, inside: string) => `% (${String(inside.split("\n").length - 1)} lines: the spec that makes it again)`,
+    (_, inside: string) => `% (${counted(inside.split("\n").length - 1, "line")}: the spec that makes it again)`,
   );
 }
 

@@ -35,8 +35,8 @@ export function scoresOf(run: string): Exportable {
 }
 
 /** Its episodes, one a row. */
-export function episodesOf(run: string, sort: GridSort): Exportable {
-  return { title: "Episodes", table: { kind: "episodes", members: only(run).members, sort }, report: only(run) };
+export function episodesOf(run: string, sort: GridSort, title = "Episodes"): Exportable {
+  return { title, table: { kind: "episodes", members: only(run).members, sort }, report: only(run) };
 }
 
 /** The grid: its turns, one a row. */

@@ -1,6 +1,19 @@
 import { expect, test } from "vitest";
 import type { RunSort } from "../host/bindings/RunSort";
-import { hasScale, hasSeveralTaus, headScale, namedColumns, shownColumns, unknownForAll } from "./columns";
+import type { RunRow } from "../host/bindings/RunRow";
+import {
+  CHECK,
+  type ColumnRoom,
+  fitColumns,
+  growingRoom,
+  hasScale,
+  hasSeveralTaus,
+  headScale,
+  namedColumns,
+  rowScale,
+  shownColumns,
+  unknownForAll,
+} from "./columns";
 
 test("a column that is unknown for all is hidden, unless it was asked for", () => {
   const knows = (...known: RunSort[]): { known: RunSort[] } => ({ known });
@@ -36,13 +49,60 @@ test("means over other numbers of turns say over how many, those over one number
 });
 
 test("without groups the head of the column shows the scale of the intervals", () => {
-  const turns = { planned_turns: [3, 12] as [number, number], tau: [3, 12] as [number, number], scale: 12 };
+  const turns = { planned_turns: [3, 12] as [number, number], tau: [12, 12] as [number, number], scale: 12 };
   expect(headScale("none", [turns])).toEqual({ scale: 12, percent: false });
   expect(headScale("none", [{ planned_turns: [1, 1], tau: null, scale: 1 }])).toEqual({ scale: 1, percent: true });
   // The lines of groups have scales of their own.
   expect(headScale("benchmark", [turns])).toBeNull();
   expect(headScale("none", [{ planned_turns: null, tau: null, scale: 0 }])).toBeNull();
   expect(headScale("none", [])).toBeNull();
+});
+
+test("means over other numbers of turns share no axis", () => {
+  const mixed = { planned_turns: [1, 100] as [number, number], tau: [1, 100] as [number, number], scale: 100 };
+  const scales: [number, number][] = [
+    [1, 1],
+    [12, 12],
+    [15, 2],
+    [100, 100],
+  ];
+  const group = { ...mixed, scales };
+  const runWith = (tau: number | null): Parameters<typeof rowScale>[1] => ({ stamina: { tau } as RunRow["stamina"], pass_rate: null });
+  expect(hasScale(mixed)).toBe(false);
+  expect(headScale("none", [mixed])).toBeNull();
+  expect(rowScale(group, runWith(12))).toEqual({ end: 12, written: "12" });
+  expect(rowScale(group, runWith(15))).toEqual({ end: 2, written: "2" });
+  expect(rowScale(group, runWith(100))).toEqual({ end: 100, written: "100" });
+  expect(rowScale(group, { ...runWith(1), pass_rate: {} as RunRow["pass_rate"] })).toEqual({ end: 1, written: "100 %" });
+  expect(rowScale(group, runWith(null))).toEqual({ end: 1, written: "" });
+  // One τ has one scale, which stands over the rows.
+  expect(rowScale({ tau: [15, 15], scale: 2, scales: [[15, 2]] }, runWith(15))).toEqual({ end: 2, written: null });
+  expect(rowScale(undefined, runWith(9))).toEqual({ end: 9, written: null });
+});
+
+test("columns leave their room to names that would be cut, the date last", () => {
+  const shown = shownColumns(null, true, new Set());
+  const room: ColumnRoom = { width: 1249, wide: true, names: 150, harness: 11, dateGivesWay: true };
+  const forNames = (more: Partial<ColumnRoom>): number =>
+    room.width - fitColumns(shown, { ...room, ...more }).reduce((sum, column) => sum + column.px, CHECK);
+  const hasDate = (more: Partial<ColumnRoom>): boolean => fitColumns(shown, { ...room, ...more }).some((column) => column.id === "date");
+  const steps = [150, 300, 370, 540].map((names) => forNames({ names }));
+  expect(steps).toEqual([...steps].sort((a, b) => a - b));
+  expect(new Set(steps).size).toBe(4);
+  const dates = [hasDate({ names: 370 }), hasDate({ names: 540 }), hasDate({ names: 540, dateGivesWay: false })];
+  expect(dates).toEqual([true, false, true]);
+  // A long harness is not cut for it.
+  expect(fitColumns(shown, { ...room, names: 540, harness: 30 }).find((column) => column.id === "harness")?.px).toBe(106);
+});
+
+test("what names ask for only grows while a list is scrolled, and begins anew with another list", () => {
+  const grow = growingRoom();
+  expect(grow("a", [], [])).toEqual({ names: 150, harness: 0 });
+  expect(grow("a", [400, 200], [11])).toEqual({ names: 400, harness: 11 });
+  // The long name is out of view.
+  expect(grow("a", [200], [30])).toEqual({ names: 400, harness: 30 });
+  expect(grow("a", [900], [5])).toEqual({ names: 560, harness: 30 });
+  expect(grow("b", [200], [5])).toEqual({ names: 200, harness: 5 });
 });
 
 test("runs without tests have no scale", () => {

@@ -14,6 +14,8 @@ export interface Column {
   readonly title: string;
   /** px on narrow and on wide windows. */
   readonly width: readonly [number, number];
+  /** px where names need the room, if less will do. */
+  readonly least?: number;
   readonly sort?: RunSort;
   readonly right?: true;
   /** Shown without being asked for: always, or on wide windows only. */
@@ -42,6 +44,7 @@ export const columns: readonly Column[] = [
     id: "turns",
     title: "Turns",
     width: [76, 76],
+    least: 66,
     sort: "turns",
     right: true,
     shown: "always",
@@ -62,21 +65,31 @@ export const columns: readonly Column[] = [
     id: "ci",
     title: "95 % CI",
     width: [120, 192],
+    least: 104,
     shown: "always",
-    about: "95 % interval of mean stamina or pass rate, on the scale of the group",
+    about: "95 % interval of mean stamina or pass rate; runs with the same τ have the same scale",
     explain: "mean_stamina_ci",
   },
   {
     id: "score",
     title: "Score",
     width: [72, 78],
+    least: 68,
     sort: "score",
     right: true,
     shown: "always",
     about: "The benchmark's own score, recomputed, 0 to 100",
     explain: "score",
   },
-  { id: "ends", title: "End reasons", width: [112, 120], shown: "always", about: "How the episodes ended", explain: "end_reasons" },
+  {
+    id: "ends",
+    title: "End reasons",
+    width: [112, 120],
+    least: 94,
+    shown: "always",
+    about: "How the episodes ended",
+    explain: "end_reasons",
+  },
   {
     id: "tokens",
     title: "Tokens",
@@ -134,9 +147,29 @@ export const hasSeveralTaus = (group: Pick<RunGroup, "tau"> | undefined): boolea
 export const isOfOneTurn = (group: Pick<RunGroup, "planned_turns" | "scale">): boolean =>
   group.planned_turns?.[1] === 1 && group.scale === 1;
 
-/** Whether there is anything to draw on its scale: of benchmarks without tests, and before an episode is read, there is not. */
+/**
+ * Whether one scale is that of all its runs: never over several τ. Of benchmarks without tests, and before an episode is read, there
+ * is nothing to draw on it.
+ */
 export const hasScale = (group: Pick<RunGroup, "planned_turns" | "scale" | "tau">): boolean =>
-  group.scale > 0 && (isOfOneTurn(group) || (group.tau?.[1] ?? 0) > 0);
+  group.scale > 0 && !hasSeveralTaus(group) && (isOfOneTurn(group) || (group.tau?.[1] ?? 0) > 0);
+
+/** The scale of a row's interval. Where rows beside it have other scales, its end is written beside it. */
+export interface RowScale {
+  readonly end: number;
+  readonly written: string | null;
+}
+
+export function rowScale(
+  group: Pick<RunGroup, "tau" | "scale" | "scales"> | undefined,
+  run: Pick<RunRow, "stamina" | "pass_rate">,
+): RowScale {
+  const tau = run.stamina.tau ?? 0;
+  if (!hasSeveralTaus(group)) return { end: group?.scale ?? Math.max(1, tau), written: null };
+  if (run.pass_rate !== null) return { end: 1, written: "100 %" };
+  const end = group?.scales.find(([known]) => known === tau)?.[1] ?? Math.max(1, tau);
+  return { end, written: tau > 0 ? String(end) : "" };
+}
 
 /** The scale of intervals that the head of their column shows: where runs are not grouped no line of a group does. */
 export function headScale(
@@ -148,9 +181,65 @@ export function headScale(
   return { scale: only.scale, percent: isOfOneTurn(only) };
 }
 
+/** px of the column that marks rows. */
+export const CHECK = 28;
+/** px that names have at least, and that other columns leave for them at most. */
+export const LEAST_NAME = 150;
+export const MOST_NAME = 560;
+
+/** A column with the width that it has, in px. */
+export type FittedColumn = Column & { readonly px: number };
+
+/** What the widths of columns follow. */
+export interface ColumnRoom {
+  /** px of the table; 0 = not laid out yet. */
+  readonly width: number;
+  readonly wide: boolean;
+  /** px of the widest name that was in view. */
+  readonly names: number;
+  /** Characters of the longest harness that was in view. */
+  readonly harness: number;
+  /** Whether the date gives way to names: neither the column nor an order by it was asked for. */
+  readonly dateGivesWay: boolean;
+}
+
+/** Columns are as wide as they would like only where names are whole then. Where names are cut, each has what it needs. */
+export function fitColumns(shown: readonly Column[], room: ColumnRoom): readonly FittedColumn[] {
+  const least = (column: Column): number =>
+    column.id === "harness" ? Math.min(column.width[0], Math.max(84, 16 + room.harness * 6.4)) : (column.least ?? column.width[0]);
+  const sized = (px: (column: Column) => number): FittedColumn[] => shown.map((column) => ({ ...column, px: px(column) }));
+  const namesFit = (columns: readonly FittedColumn[]): boolean =>
+    room.width - columns.reduce((sum, column) => sum + column.px, CHECK) >= room.names;
+  const roomy = sized((column) => column.width[1]);
+  if (room.wide && namesFit(roomy)) return roomy;
+  const narrow = sized((column) => column.width[0]);
+  if (room.width === 0 || namesFit(narrow)) return narrow;
+  const tight = sized(least);
+  return namesFit(tight) || !room.dateGivesWay ? tight : tight.filter((column) => column.id !== "date");
+}
+
 /** About how wide a name of this many characters is with its badges, in px. */
 export const nameWidth = (run: Pick<RunRow, "baseline" | "simulated">, name: string, glyph: boolean): number =>
   20 + name.length * 7.6 + (run.baseline !== null || run.simulated ? 76 : 0) + (glyph ? 24 : 0);
+
+/**
+ * What names and harnesses of a list ask for. Rows that come into view only add to it, and another list begins anew: no column comes
+ * or goes while a list is scrolled.
+ */
+export function growingRoom(): (
+  list: string,
+  names: readonly number[],
+  harnesses: readonly number[],
+) => Pick<ColumnRoom, "names" | "harness"> {
+  let current: string | undefined;
+  let room = { names: LEAST_NAME, harness: 0 };
+  return (list, names, harnesses) => {
+    if (current !== list) room = { names: LEAST_NAME, harness: 0 };
+    current = list;
+    room = { names: Math.min(MOST_NAME, Math.max(room.names, ...names)), harness: Math.max(room.harness, ...harnesses) };
+    return room;
+  };
+}
 
 /** The head of a group: how many runs, over how many turns. */
 export function groupInWords(group: Pick<RunGroup, "runs" | "planned_turns" | "tau" | "scale">): string {

@@ -18,6 +18,7 @@ const cell = (runs: string[], harness = 0, model = 0): MatrixCell => ({
   simulated: false,
   early_censored: null,
   doubts: [],
+  score_doubts: [],
   mixed: [],
   pass_rate: null,
   scores: null,

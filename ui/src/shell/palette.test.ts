@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TextHit } from "../host/bindings/TextHit";
-import { fits, inScope, marked, placeOf, rank, readInput, routeOf, routeOfText } from "./palette";
+import { fits, groupOrder, inScope, marked, placeOf, rank, readInput, routeOf, routeOfText } from "./palette";
 import { hrefOf } from "./routes";
 
 const hit = {
@@ -39,6 +39,23 @@ test("words are marked without losing a letter", () => {
     ).toBe(text);
 });
 
+test("quotation marks make a phrase and are not marked", () => {
+  expect(marked("no such note", '"no such" note').filter((piece) => piece.on)).toEqual([
+    { text: "no", on: true },
+    { text: "such", on: true },
+    { text: "note", on: true },
+  ]);
+});
+
+test("the group of the best hit in a text comes first, after the names", () => {
+  expect(groupOrder(["In failing tests", "In requests", "Runs", "In failing tests"])).toEqual([
+    "Runs",
+    "Episodes and turns",
+    "In failing tests",
+    "In requests",
+  ]);
+});
+
 test("a hit leads to its place, and scopes keep others out", () => {
   expect(hrefOf(routeOf(hit))).toBe("#/run/evocode.opus/sec-audit/8?attempt=3&test=t1%2Fcomp+sev");
   expect(hrefOf(routeOf({ ...hit, turn: null, attempt: null, test: null }))).toBe("#/run/evocode.opus?episode=sec-audit");
@@ -65,6 +82,7 @@ test("a place in a transcript or log leads to its step or line, with the words m
     simulated: false,
   };
   expect(hrefOf(routeOfText(log, "no table"))).toBe("#/run/a/e/3?mark=no+table&attempt=2&pane=logs&log=e%2Fserver.log&line=40");
+  expect(hrefOf(routeOfText(log, '"no table" '))).toBe(hrefOf(routeOfText(log, "no table")));
   expect(placeOf(log)).toBe("turn 3, attempt 2 · Server log, line 40");
   const step: TextHit = { ...log, kind: "transcript", log: null, line: null, step: 12, place: "transcript, step 12" };
   expect(hrefOf(routeOfText(step, "table"))).toBe("#/run/a/e/3?mark=table&attempt=2&pane=transcript&step=12");

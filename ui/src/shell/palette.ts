@@ -30,9 +30,12 @@ export function rank(label: string, words: string): number {
   return low.split(/[^\p{L}\p{N}]+/u).some((word) => word.startsWith(typed)) ? 1 : 2;
 }
 
+/** The words of a query without the quotation marks of its phrases. */
+const unquoted = (words: string): string => words.replaceAll('"', " ").replace(/\s+/g, " ").trim();
+
 /** The text in pieces; marked ones are the words that were typed. */
 export function marked(text: string, words: string): { text: string; on: boolean }[] {
-  const wanted = words
+  const wanted = unquoted(words)
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== "");
@@ -62,7 +65,7 @@ export function routeOf(hit: SearchHit): Route {
 
 /** Where a place in a transcript or log leads: the turn with that pane open at the step or line, and the words marked. */
 export function routeOfText(hit: TextHit, words: string): Route {
-  const query: Record<string, string> = { mark: words };
+  const query: Record<string, string> = { mark: unquoted(words) };
   if (hit.attempt !== null) query["attempt"] = String(hit.attempt);
   if (hit.step !== null) Object.assign(query, { pane: "transcript", step: String(hit.step) });
   if (hit.log !== null) Object.assign(query, { pane: "logs", log: hit.log });
@@ -89,6 +92,11 @@ export function groupOf(hit: SearchHit): "Runs" | "Episodes and turns" | "In req
     default:
       return "Episodes and turns";
   }
+}
+
+/** The groups in their order: names first, then that of the best hit in a text. */
+export function groupOrder(groups: readonly string[]): string[] {
+  return [...new Set(["Runs", "Episodes and turns", ...groups])];
 }
 
 export function inScope(hit: SearchHit, scope: Scope): boolean {

@@ -86,10 +86,10 @@ mod tests {
 
     #[test]
     fn a_tool_has_one_name_for_every_provider() {
-        let own = ("file_system".to_owned(), "read_file".to_owned());
-        assert_eq!(plain_function("file_system", "read_file"), own);
-        assert_eq!(plain_function("file_system_copy_140", "read_file"), own);
-        assert_eq!(plain_function("file", "system_copy_140_read_file"), own);
+        let own_tool = ("file_system".to_owned(), "read_file".to_owned());
+        assert_eq!(plain_function("file_system", "read_file"), own_tool);
+        assert_eq!(plain_function("file_system_copy_140", "read_file"), own_tool);
+        assert_eq!(plain_function("file", "system_copy_140_read_file"), own_tool);
         assert_eq!(plain_function("echo_copy_1", "echo"), ("echo".to_owned(), "echo".to_owned()));
         assert_eq!(plain_function("my_copy_x", "run"), ("my_copy_x".to_owned(), "run".to_owned()));
     }

@@ -155,14 +155,15 @@ mod tests {
     #[test]
     fn a_read_of_a_list_of_paths_is_not_computed() {
         let read = Call { function: "read_file", path: Some("a"), ..Call::default() };
-        let of_list = |function| Call { function, other_path: Some(OtherPath::Compound), ..Call::default() };
+        let list_call =
+            |function| Call { function, other_path: Some(OtherPath::Compound), ..Call::default() };
         let coverage = |calls: &[Call<'_>]| {
             information_coverage(&Session { calls, files: &[("a", Some("x"))], ..Session::default() })
         };
         let near = |value: f64, expected: f64| (value - expected).abs() < 1e-9;
         assert!(near(coverage(&[read]), 0.9));
-        assert!(near(coverage(&[read, of_list("grep")]), 0.65));
-        assert!(near(coverage(&[read, of_list("write_file")]), 0.9), "only reads enter");
+        assert!(near(coverage(&[read, list_call("grep")]), 0.65));
+        assert!(near(coverage(&[read, list_call("write_file")]), 0.9), "only reads enter");
     }
 
     /// As the original computes it.

@@ -311,11 +311,11 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
             ),
             (Some(repaired), _) if one => format!("of which {repaired} ended with a pass"),
             (Some(repaired), Some(in_same_turn)) if unknown > 0 => format!(
-                "of which {repaired} of {known} ended with a pass, {in_same_turn} of these in the same turn (median of the {known} {median}). How the other {unknown} ended is unknown: {HIDDEN_PASSES}",
+                "of which {repaired} of {known} ended with a pass, {in_same_turn} of these in the same turn (median of the {known}: {median}). How the other {unknown} ended is unknown: {HIDDEN_PASSES}",
                 known = repair.stretches - unknown
             ),
             (Some(repaired), Some(in_same_turn)) => format!(
-                "of which {repaired} ended with a pass, {in_same_turn} of these in the same turn (median of all {median})"
+                "of which {repaired} ended with a pass, {in_same_turn} of these in the same turn (median of all: {median})"
             ),
             _ => format!("how many ended with a pass is unknown: {HIDDEN_PASSES}"),
         };

@@ -178,8 +178,8 @@ pub(crate) fn estimated(e: &RunEstimate, settings: &RunSettings) -> String {
     let in_engine = e.engine.iter().flat_map(|engine| {
         let images =
             engine.images.map_or_else(|| "unknown".to_owned(), |images| format!("about {}", bytes(images)));
-        let containers =
-            format!("at most {} ({} snapshots)", bytes(engine.containers_at_most), engine.snapshots);
+        let snapshots = model::counted(engine.snapshots, "snapshot");
+        let containers = format!("at most {} ({snapshots})", bytes(engine.containers_at_most));
         [("images", images), ("containers", containers)]
     });
     let mut text = String::new();

@@ -14,7 +14,7 @@ use model::counted;
 use runner::{Event, Finish, OnEvent, RunError, live};
 use workbench::Workbench;
 use workbench::api::{ApiError, CheckState, Preflight, RunAction};
-use workbench::runs::{self, EndpointCall};
+use workbench::runs::{self, EndpointCall, ResultsReader};
 use workbench::sampler::{is_sampled, pack_beside};
 
 use super::generate;
@@ -133,7 +133,8 @@ where
     F: AsyncFnOnce(OnEvent) -> Result<Finish, RunError>,
 {
     let begun = Arc::new(AtomicBool::new(false));
-    let (shown_in, was_begun) = (library.clone(), Arc::clone(&begun));
+    let was_begun = Arc::clone(&begun);
+    let results = library.clone().map(|library| Arc::new(ResultsReader::new(library, folder)));
     let writer = Arc::new(if as_json {
         let (begun, folder) = (Arc::clone(&begun), folder.to_owned());
         // Without its script the run would cost money that nobody uses; `resume` continues it.
@@ -143,6 +144,7 @@ where
     });
     let on_event: OnEvent = {
         let (writer, begun, folder) = (Arc::clone(&writer), Arc::clone(&begun), folder.to_owned());
+        let results = results.clone();
         Arc::new(move |event: &Event| {
             if let Event::Started { record, .. } = event {
                 begun.store(true, Ordering::Relaxed);
@@ -158,6 +160,12 @@ where
                 }
             }
             writer.write_event(event);
+            // `runs`, `show` and `survival` in another terminal see what has ended.
+            if let Some(results) = &results
+                && matches!(event, Event::Started { .. } | Event::Attempt { .. } | Event::Episode { .. })
+            {
+                results.note_change();
+            }
         })
     };
     let runtime = runs::runtime()?;
@@ -189,9 +197,8 @@ where
     });
     let finish = runtime.block_on(begin(on_event));
     ticker.abort();
-    // `runs`, `show` and `survival` see it at once.
-    if let Some(library) = shown_in.filter(|_| was_begun.load(Ordering::Relaxed))
-        && let Err(error) = library.ingest(folder, &|_, _| {})
+    if let Some(results) = results.filter(|_| was_begun.load(Ordering::Relaxed))
+        && let Err(error) = results.finish()
     {
         tracing::info!(%error, "the run is not shown in the library yet");
     }

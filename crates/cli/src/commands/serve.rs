@@ -245,14 +245,14 @@ mod tests {
         }
         assert!(refusal(&Uri::from_static("/"), &HeaderMap::new(), 8080).is_some());
         // Not the first of several, nor the head beside an address that names another host.
-        let ours = HeaderMap::from_iter([
+        let local_headers = HeaderMap::from_iter([
             (header::HOST, HeaderValue::from_static("localhost:8080")),
             (header::ORIGIN, HeaderValue::from_static("http://localhost:8080")),
         ]);
-        assert!(refusal(&Uri::from_static("http://localhost:8080/"), &ours, 8080).is_none());
-        assert!(refusal(&Uri::from_static("http://example.com:8080/"), &ours, 8080).is_some());
+        assert!(refusal(&Uri::from_static("http://localhost:8080/"), &local_headers, 8080).is_none());
+        assert!(refusal(&Uri::from_static("http://example.com:8080/"), &local_headers, 8080).is_some());
         for (name, value) in [(header::HOST, "example.com:8080"), (header::ORIGIN, "http://example.com")] {
-            let mut several = ours.clone();
+            let mut several = local_headers.clone();
             several.append(name, HeaderValue::from_static(value));
             assert!(refusal(&Uri::from_static("/"), &several, 8080).is_some(), "{value}");
         }

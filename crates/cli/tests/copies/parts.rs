@@ -47,11 +47,11 @@ fn what_another_part_of_a_run_has_is_not_missing() {
         let [whole, in_parts] = &libraries;
         let missing =
             |library: &TestHome, run: &str| library.json(&["rerun-list", run, "--missing"])["trials"].clone();
-        let of_whole = missing(whole, &whole.run_ids()[0]);
+        let whole_missing = missing(whole, &whole.run_ids()[0]);
         let parts = in_parts.run_ids();
         assert_eq!(parts.len(), 2, "{harness}");
         for part in &parts {
-            assert_eq!(missing(in_parts, part), of_whole, "{part}");
+            assert_eq!(missing(in_parts, part), whole_missing, "{part}");
         }
         let cells = [whole, in_parts].map(|library| library.json(&["matrix"])["cells"][0].clone());
         for same in ["n", "events", "mean_stamina"] {

@@ -172,9 +172,9 @@ fn right() -> Value {
 fn a_run_that_was_copied_while_it_ran_is_the_finished_one() {
     let right = right();
     for (library, order) in early_and_late_libraries(own_run_that_has_begun, own_run) {
-        let both = library.json(&["matrix"]);
+        let matrix = library.json(&["matrix"]);
         for field in ["n", "mean_stamina"] {
-            assert_eq!(both["cells"][0][field], right["cells"][0][field], "{field}, {order}");
+            assert_eq!(matrix["cells"][0][field], right["cells"][0][field], "{field}, {order}");
         }
         let copies = library.json(&["copies", &sorted_runs(&library)[0]]);
         assert_eq!(copies["copies"][0]["trials"], right["cells"][0]["n"], "{copies}");
@@ -190,10 +190,10 @@ fn a_scenario_folder_without_its_run_belongs_to_that_run() {
         folders::copy(&fixture, &at.join("scenario_0"));
     };
     for (library, order) in early_and_late_libraries(alone, own_run) {
-        let both = library.json(&["matrix"]);
-        assert_eq!(both["cells"].as_array().map(Vec::len), Some(1), "{order}: {both}");
+        let matrix = library.json(&["matrix"]);
+        assert_eq!(matrix["cells"].as_array().map(Vec::len), Some(1), "{order}: {matrix}");
         for field in ["n", "mean_stamina", "harness"] {
-            assert_eq!(both["cells"][0][field], right["cells"][0][field], "{field}, {order}");
+            assert_eq!(matrix["cells"][0][field], right["cells"][0][field], "{field}, {order}");
         }
         let shared: Vec<Value> = library
             .run_ids()

@@ -51,7 +51,7 @@ impl Engine {
             .stderr(log)
             .spawn()
             .unwrap();
-        let until = Instant::now() + Duration::from_mins(5);
+        let deadline = Instant::now() + Duration::from_mins(5);
         loop {
             let answers = Command::new("docker").args(["--host", &host, "version"]).output().unwrap();
             if answers.status.success() {
@@ -60,7 +60,7 @@ impl Engine {
             if daemon.try_wait().unwrap().is_some() {
                 return None;
             }
-            assert!(Instant::now() < until, "the engine answers nothing");
+            assert!(Instant::now() < deadline, "the engine answers nothing");
             std::thread::sleep(Duration::from_millis(100));
         }
     }
@@ -162,10 +162,10 @@ fn is_waited_for_and_the_attempt_is_retried(
     for line in BufReader::new(output).lines() {
         let event: Value = serde_json::from_str(&line.unwrap()).unwrap();
         if event["event"] == "turn" {
-            let until = Instant::now() + Duration::from_mins(4);
+            let deadline = Instant::now() + Duration::from_mins(4);
             while kills > 0 && inputs(&folder, event["turn"].as_u64().unwrap()).is_empty() {
                 assert!(run.0.try_wait().unwrap().is_none(), "it ended before its model was asked");
-                assert!(Instant::now() < until, "its model is not asked");
+                assert!(Instant::now() < deadline, "its model is not asked");
                 std::thread::sleep(Duration::from_millis(5));
             }
             engine.kill();
@@ -197,12 +197,12 @@ fn takes_its_server_from_under_a_suite(
         // In which attempt that was.
         let mut killed = Vec::new();
         let now = || serde_json::from_slice::<Value>(&std::fs::read(&shown).ok()?).ok();
-        let until = Instant::now() + Duration::from_mins(10);
+        let deadline = Instant::now() + Duration::from_mins(10);
         let status = loop {
             if let Some(status) = ended(&mut run.0, Duration::from_millis(5)) {
                 break status;
             }
-            assert!(Instant::now() < until, "it does not end");
+            assert!(Instant::now() < deadline, "it does not end");
             let Some(seen) = now() else { continue };
             if let Some(word) = awaited_words.peek().filter(|word| seen["now"] == ***word) {
                 assert_eq!(seen["phase"], "testing", "{seen}");

@@ -8,19 +8,26 @@ use serde_json::Value;
 
 use crate::docker_killed::{Ends, TURNS, TestHome, assert_same, ended, inputs};
 
-/// A task of two steps. A second pass over the first one in the same container would not pass, and the second one takes some
-/// seconds.
+/// The change of a resume that the task of two steps sees.
+const RESUMED: &str = "docker.env_vars=RESUMED=yes";
+
+/// A task of two steps. A second pass over the first one in the same container would not pass, and the second one waits until its
+/// run is killed, or goes on at once after a resume with [`RESUMED`].
 fn task_of_two_steps(folder: &Path) {
     let put = |path: &str, text: &str| {
         let path = folder.join("chain").join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     };
-    put("task.toml", "[[steps]]\nname = \"s0\"\n[[steps]]\nname = \"s1\"\n");
+    put(
+        "task.toml",
+        "[environment.env]\nRESUMED = \"${RESUMED:-}\"\n[[steps]]\nname = \"s0\"\n[[steps]]\nname = \"s1\"\n",
+    );
     put("environment/Dockerfile", "FROM debian:trixie-slim\nWORKDIR /app\n");
     let first = "r=1; [ -e /app/first ] && r=0; touch /app/first; echo $r > /logs/verifier/reward.txt";
     let second = "r=0; [ -e /app/first ] && r=1; echo $r > /logs/verifier/reward.txt";
-    for (step, solve, test) in [("s0", "true", first), ("s1", "sleep 5", second)] {
+    let waiting_solution = "[ -n \"$RESUMED\" ] || { sleep 600; rm -rf /app/*; }";
+    for (step, solve, test) in [("s0", "true", first), ("s1", waiting_solution, second)] {
         put(&format!("steps/{step}/instruction.md"), "# Do it\n");
         put(&format!("steps/{step}/solution/solve.sh"), &format!("#!/bin/bash\n{solve}\n"));
         put(&format!("steps/{step}/tests/test.sh"), &format!("#!/bin/bash\n{test}\n"));
@@ -40,7 +47,7 @@ fn a_trial_that_is_killed_in_the_middle_of_its_chain_is_played_by_a_resume() {
         let mut run = home.command(&["run", "--json", "--values", "benchmark=HARBOR", "agent=ORACLE", more]);
         run.arg(format!("output_dir={path}")).arg(format!("tasks={}", tasks.display()));
         let mut child = Ends(run.stdout(Stdio::null()).spawn().unwrap());
-        // Its second step has begun, and takes its time.
+        // Its second step has begun, and does not end.
         let is_in_second = || {
             let events = std::fs::read_to_string(folder.join(".stamina/events.jsonl")).unwrap_or_default();
             events
@@ -57,7 +64,7 @@ fn a_trial_that_is_killed_in_the_middle_of_its_chain_is_played_by_a_resume() {
         }
         child.0.kill().unwrap();
         child.0.wait().unwrap();
-        let resumed = home.command(&["resume", "--json", &path]).output().unwrap();
+        let resumed = home.command(&["resume", "--json", &path, "--values", RESUMED]).output().unwrap();
         assert_eq!(resumed.status.code(), Some(0), "{}", String::from_utf8_lossy(&resumed.stderr));
         let text = std::fs::read_to_string(folder.join("scenario_0/trajectory.json")).unwrap();
         let trajectory: Value = serde_json::from_str(&text).unwrap();
@@ -92,10 +99,10 @@ fn a_command_line_that_is_killed_in_the_middle_of_containers_is_resumed() {
         assert!(starts < 40, "it does not end");
         let enough = events() + 1 + (starts * 37) % 3;
         let mut child = Ends(command.stdout(Stdio::null()).spawn().unwrap());
-        let until = Instant::now() + took * 20;
+        let deadline = Instant::now() + took * 20;
         let status = loop {
             let status = ended(&mut child.0, Duration::from_millis(20));
-            if status.is_some() || kills < 4 && events() >= enough || Instant::now() > until {
+            if status.is_some() || kills < 4 && events() >= enough || Instant::now() > deadline {
                 break status.or_else(|| ended(&mut child.0, took.mul_f64((starts % 5) as f64 / 20.0)));
             }
         };
@@ -132,9 +139,9 @@ fn what_a_killed_run_left_is_gone_when_the_app_has_started() {
         })
     };
     let wait_until = |condition: &dyn Fn() -> bool| {
-        let until = Instant::now() + Duration::from_mins(4);
+        let deadline = Instant::now() + Duration::from_mins(4);
         while !condition() {
-            assert!(Instant::now() < until, "it does not come about");
+            assert!(Instant::now() < deadline, "it does not come about");
             std::thread::sleep(Duration::from_millis(100));
         }
     };
@@ -178,10 +185,10 @@ fn a_real_harness_that_is_killed_within_a_turn_continues_its_session() {
             .arg(format!("output_dir={path}"))
             .arg(format!("scenarios_dir={}", home.pack.display()));
         let mut run = Ends(command.stdout(Stdio::null()).spawn().unwrap());
-        let until = Instant::now() + Duration::from_mins(4);
+        let deadline = Instant::now() + Duration::from_mins(4);
         while inputs(&folder, 2).is_empty() {
             assert!(run.0.try_wait().unwrap().is_none(), "{agent}: it ended before its second turn");
-            assert!(Instant::now() < until, "{agent}: it does not come to its second turn");
+            assert!(Instant::now() < deadline, "{agent}: it does not come to its second turn");
             std::thread::sleep(Duration::from_millis(5));
         }
         drop(run);

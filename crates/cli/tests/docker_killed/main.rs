@@ -95,8 +95,8 @@ fn assert_same(folder: &Path, expected: &BTreeMap<String, String>) {
 
 /// How a process ended, if it did so within a time.
 fn ended(child: &mut Child, within: Duration) -> Option<ExitStatus> {
-    let until = Instant::now() + within;
-    while Instant::now() < until {
+    let deadline = Instant::now() + within;
+    while Instant::now() < deadline {
         if let Some(status) = child.try_wait().unwrap() {
             return Some(status);
         }

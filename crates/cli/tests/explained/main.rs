@@ -147,6 +147,31 @@ fn prices_are_what_the_lines_of_their_explanation_give() {
 }
 
 #[test]
+fn findings_of_a_validation_are_what_the_lines_of_their_explanations_give() {
+    let library = Library::new(&repository().join("data/sample-table.csv"), "m-large", "m-small");
+    let pack = library.home.path("pack").to_str().expect("UTF-8").to_owned();
+    library.home.json(&[
+        "generate",
+        "--out",
+        &pack,
+        "--values",
+        "restful_server_gen_iterative.n_scenarios=1",
+        "restful_server_gen_iterative.n_turns=2",
+        "restful_server_gen_iterative.base_seed=0",
+    ]);
+    let report = library.home.json(&["validate", &pack]);
+    let operators = report["operators"].as_object().expect("operators");
+    let sum = |name: &str| operators.values().map(|operator| number(&operator[name])).sum::<f64>();
+    let (tried, noticed) = (sum("mutants"), sum("killed"));
+    assert!(tried > 0.0, "{report}");
+    let expected = BTreeMap::from([
+        ("mutants", vec![noticed / tried, noticed, tried]),
+        ("validation", vec![2.0, 0.0, 0.0, 0.0, 0.0]),
+    ]);
+    check_all_of("validation", &library, &|_| vec![("FOLDER", "pack")], expected);
+}
+
+#[test]
 fn counts_of_an_import_report_are_what_the_lines_of_their_explanations_give() {
     let library = Library::new(&repository().join("tests/fixtures/staminabench"), "own", "nested_folders");
     let state = library.home.json(&["rpc", "app_state", "{}"]);

@@ -70,15 +70,15 @@ fn numbers_of_a_run_that_is_played_are_what_the_lines_of_their_explanations_give
     assert!(are_near(&speeds, &[135.0, 99.0, 225.0, 165.0]), "{speeds:?}");
     let rows = library.rows(&["progress", "results"]);
     let run = library.rows(&["played"]).remove(0);
-    let of_run = |names: &[&str]| names.iter().map(|name| number(&run[name])).collect::<Vec<f64>>();
-    assert!(are_near(&of_run(&["turns_decided", "episodes_over"]), &[4.0, 1.0]), "{run}");
+    let run_numbers = |names: &[&str]| names.iter().map(|name| number(&run[name])).collect::<Vec<f64>>();
+    assert!(are_near(&run_numbers(&["turns_decided", "episodes_over"]), &[4.0, 1.0]), "{run}");
     let expected = BTreeMap::from([
-        ("turns_done", of_run(&["turns_decided", "turns"])),
-        ("episodes_done", of_run(&["episodes_over", "episodes"])),
+        ("turns_done", run_numbers(&["turns_decided", "turns"])),
+        ("episodes_done", run_numbers(&["episodes_over", "episodes"])),
         ("current_turn", known(&rows, "turn")),
         ("current_attempt", known(&rows, "attempt")),
         ("elapsed", known(&rows, "seconds")),
-        ("live_tokens", vec![of_run(&["input_tokens", "output_tokens"]).iter().sum::<f64>()]),
+        ("live_tokens", vec![run_numbers(&["input_tokens", "output_tokens"]).iter().sum::<f64>()]),
         ("live_cost", vec![known(&rows, "cost_usd").iter().sum::<f64>()]),
         ("pace_cost", pace),
         ("endpoint_faults", faults),

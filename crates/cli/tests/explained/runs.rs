@@ -25,9 +25,9 @@ double,h,n,c,2,1,1,false,,1
 
 /// A library with a run whose report tells how fast its endpoint was.
 fn with_a_measured_speed(folder: &Path) -> Library {
-    let own = folder.join("own");
-    test_folders::copy(&repository().join("tests/fixtures/staminabench/own"), &own);
-    let file = own.join("report.json");
+    let own_folder = folder.join("own");
+    test_folders::copy(&repository().join("tests/fixtures/staminabench/own"), &own_folder);
+    let file = own_folder.join("report.json");
     let mut report: Value = serde_json::from_slice(&std::fs::read(&file).expect("a file")).expect("a report");
     report["run"]["tokens_per_second"] = serde_json::json!({
         "prompt": { "median": 1480.5, "p10": 962.25 }, "answer": { "median": 21.5, "p10": 5.25 }
@@ -36,15 +36,16 @@ fn with_a_measured_speed(folder: &Path) -> Library {
     Library::new(folder, "own", "own")
 }
 
-/// Steps of an episode that fails at turn 3, and of one that passes everything.
-const STEPS: &str = "run,harness,model,scenario,turn,attempt,passed,steps,planned_turns
-steps,h,m,a,1,1,false,4,3
-steps,h,m,a,1,2,true,5,3
-steps,h,m,a,2,1,true,7,3
-steps,h,m,a,3,1,false,9,3
-steps,h,m,b,1,1,true,2,3
-steps,h,m,b,2,1,true,3,3
-steps,h,m,b,3,1,true,6,3
+/// Steps of an episode that fails at turn 3, and of one that passes everything. Of some attempts more is known: of the first, one
+/// test neither passed nor failed.
+const STEPS: &str = "run,harness,model,scenario,turn,attempt,passed,steps,planned_turns,tests_passed,tests_total,tests_failed,agent_seconds,test_seconds,tokens_in,tokens_cached,tokens_out
+steps,h,m,a,1,1,false,4,3,5,8,2,30,1.5,900,600,40
+steps,h,m,a,1,2,true,5,3,8,8,,20,,1100,,12
+steps,h,m,a,2,1,true,7,3,,,,,,,,
+steps,h,m,a,3,1,false,9,3,,,,,,,,
+steps,h,m,b,1,1,true,2,3,,,,,,,,
+steps,h,m,b,2,1,true,3,3,,,,,,,,
+steps,h,m,b,3,1,true,6,3,,,,,,,,
 ";
 
 /// Two trials each of two tasks with two rounds. Rewards that are not in 0 to 1 make no round more than passed, and none less than
@@ -106,6 +107,44 @@ fn write_rounds(folder: &Path, protocol: &str, tasks: &[(&str, &[&str])]) {
     }
 }
 
+/// The attempts of a run.
+fn attempts_of(library: &Library) -> Vec<Value> {
+    let shown = library.home.json(&["show", &library.run]);
+    let list = |value: &Value, name: &str| value[name].as_array().expect("a list").clone();
+    let episodes = list(&shown, "episodes");
+    let turns: Vec<Value> = episodes.iter().flat_map(|episode| list(episode, "turns")).collect();
+    turns.iter().flat_map(|turn| list(turn, "attempts")).collect()
+}
+
+fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// What the attempts of a run have under these names, as far as it is known, the least first.
+fn attempt_values(library: &Library, names: &[&str]) -> Vec<f64> {
+    let attempts = attempts_of(library);
+    sorted(names.iter().flat_map(|name| known(&attempts, name)).collect())
+}
+
+/// The tests of each attempt that passed, ran and failed, where they are counted, the least first.
+fn tests_of_attempts(library: &Library) -> Vec<f64> {
+    let mut attempts = attempts_of(library);
+    attempts.retain(|attempt| !attempt["passed"].is_null() && !attempt["total"].is_null());
+    let of_attempt = |attempt: &Value| {
+        let described = attempt["failing"].as_array().expect("a list").len() as f64;
+        let failed = described + number(&attempt["failing_not_described"]);
+        [number(&attempt["passed"]), number(&attempt["total"]), failed]
+    };
+    sorted(attempts.iter().flat_map(of_attempt).collect())
+}
+
+/// The tokens of each attempt, as far as they are known, the least first.
+fn tokens_of_attempts(library: &Library) -> Vec<f64> {
+    let tokens: Vec<Value> = attempts_of(library).iter().map(|attempt| attempt["tokens"].clone()).collect();
+    sorted(["input", "cached", "output"].iter().flat_map(|name| known(&tokens, name)).collect())
+}
+
 #[test]
 fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     let sample = Library::new(&repository().join("data/sample-table.csv"), "m-large", "m-small");
@@ -129,6 +168,13 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     let spread = sample.rows(&["spread"]);
     let spread = spread.iter().find(|row| row["model"] == "m-large").unwrap_or_else(|| panic!("{spread:?}"));
     let one = |value: &Value| vec![number(value)];
+    // The curve of the sample, turn by turn, and what each attempt of a run was.
+    let curve = sample.rows(&["survival", run]);
+    let observed = curve.iter().filter(|row| number(&row["at_risk"]) > 0.0);
+    let band = observed.flat_map(|row| ["ci_low", "ci_high"].map(|end| row[end].clone()));
+    let band: Vec<f64> = band.filter(|end| !end.is_null()).map(|end| number(&end)).collect();
+    let costs_of_attempts = attempt_values(&sample, &["cost_usd"]);
+    assert!(!band.is_empty() && !costs_of_attempts.is_empty());
     let pair = &pairs[0];
     let failures_of = |library: &Library| {
         let request =
@@ -154,7 +200,11 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         ("stamina", episodes.iter().map(|row| number(&row["stamina"])).collect()),
         ("mean_stamina", one(&stamina["mean"])),
         ("median_stamina", one(&stamina["median"])),
-        ("survival", sample.rows(&["survival", run]).iter().map(|row| number(&row["survival"])).collect()),
+        ("tau", one(&sample.tau)),
+        ("at_risk", curve.iter().map(|row| number(&row["at_risk"])).collect()),
+        ("band", band),
+        ("attempt_cost", costs_of_attempts),
+        ("survival", curve.iter().map(|row| number(&row["survival"])).collect()),
         ("score", one(&sample.run_value("score"))),
         ("tokens", vec![number(&spent["input_tokens"]) + number(&spent["output_tokens"])]),
         ("turns_passed", vec![sum("passed_turns"), sum("planned_turns")]),
@@ -210,6 +260,28 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     let steps = folder.path().join("steps.csv");
     std::fs::write(&steps, STEPS).expect("written");
     let steps = Library::new(&steps, "steps", "steps");
+    let rewards = folder.path().join("rewards.csv");
+    std::fs::write(&rewards, REWARDS).expect("written");
+    let rewards = Library::new(&rewards, "rewards", "rewards");
+    // The tests of an attempt of which a part neither passed nor failed, and times and tokens that are known in part.
+    let (tests, tokens) = (tests_of_attempts(&steps), tokens_of_attempts(&steps));
+    let times = attempt_values(&steps, &["agent_seconds", "test_seconds"]);
+    assert!(are_near(&tests, &[0.0, 2.0, 5.0, 8.0, 8.0, 8.0]), "{tests:?}");
+    assert!(are_near(&times, &[1.5, 20.0, 30.0]), "{times:?}");
+    assert!(are_near(&tokens, &[12.0, 40.0, 600.0, 900.0, 1100.0]), "{tokens:?}");
+    // Two runs that differ. On the left one of five tests fails at turn 3, and all six are errors at turn 4; on the right all
+    // pass.
+    let episode = |run: &str, end: &str| {
+        let episodes = described.home.json(&["show", run])["episodes"].clone();
+        let episodes = episodes.as_array().expect("episodes");
+        let keys: Vec<&str> = episodes.iter().filter_map(|episode| episode["episode"].as_str()).collect();
+        let found = keys.iter().find(|key| key.ends_with(end));
+        (*found.unwrap_or_else(|| panic!("{end} in {keys:?}"))).to_owned()
+    };
+    let differing = [episode(&described.reference, "0"), episode(&described.run, "1")].join(" --episode ");
+    let joined = entries().into_iter().find(|entry| entry.key == "joined_tests").expect("an entry");
+    let at_turn_4 = described.computed(&joined, &[("EPISODE", differing.as_str()), ("TURN", "4")]);
+    assert!(are_near(&at_turn_4, &[6.0, 6.0, 0.0, 6.0]), "{at_turn_4:?}");
     let rounds = folder.path().join("rounds");
     write_rounds(&rounds.join("alone"), "sr", &[("a", &["1", "01", "1"]), ("b", &["0000", "1", "0000"])]);
     write_rounds(&rounds.join("chains"), "mt_at_k", &[("a", &["1", "01", "1"]), ("b", &["1", "0000"])]);
@@ -245,6 +317,12 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     // The second row is of two trials.
     let at = |library: &Library, name: &str| number(&library.rows(&["pass-at-k", &library.run])[1][name]);
     let others: BTreeMap<&str, (&Library, Vec<f64>)> = BTreeMap::from([
+        ("attempt_steps", (&steps, attempt_values(&steps, &["steps", "tool_calls"]))),
+        ("reward", (&rewards, attempt_values(&rewards, &["reward"]))),
+        ("attempt_tests", (&steps, tests)),
+        ("attempt_time", (&steps, times)),
+        ("attempt_tokens", (&steps, tokens)),
+        ("joined_tests", (&described, vec![5.0, 1.0, 1.0, 0.0])),
         ("attempt_limit", (&harbor, one(&harbor.run_value("attempt_limit")))),
         ("steps_survived", (&steps, vec![survived])),
         ("run_tokens_per_second", (&fast, speeds)),
@@ -296,7 +374,7 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     for entry in entries() {
         let key = entry.key.as_str();
         if entry.language != "python"
-            || matches!(entry.inputs.as_str(), "live" | "sessions" | "prices" | "report")
+            || matches!(entry.inputs.as_str(), "live" | "sessions" | "prices" | "report" | "validation")
         {
             continue;
         }
@@ -314,7 +392,8 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
             ("R", "0"),
             ("CLASS", class),
             ("SCENARIO", "chat"),
-            ("TURN", "1"),
+            ("TURN", if key == "joined_tests" { "3" } else { "1" }),
+            ("EPISODE", differing.as_str()),
             ("TURNS", "20"),
         ];
         let compared = matches!(key, "difference" | "ratio");
@@ -323,8 +402,10 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         more.push(("TAU", &tau));
         let mut computed = library.computed(&entry, &more);
         match key {
-            "end_reasons" => computed.sort_by(f64::total_cmp),
-            "survival" => computed.truncate(expected.len()),
+            _ if key.starts_with("attempt_") || matches!(key, "end_reasons" | "reward") => {
+                computed.sort_by(f64::total_cmp);
+            }
+            "survival" | "at_risk" => computed.truncate(expected.len()),
             _ => {}
         }
         if !are_near(&computed, &expected) {

@@ -69,7 +69,7 @@ fn hostile_endpoints_do_no_harm() {
     let objects = || format!("{{\"x\":[{}]}}", full("{\"\":0}"));
     let list = |entries: &str| format!("{{\"data\":[{entries}]}}");
     let other = vec!["{\"id\":\"other\"}"; 45_000].join(",");
-    let of_studio = "{\"state\":\"loaded\",\"max_context_length\":1}";
+    let studio_model = "{\"state\":\"loaded\",\"max_context_length\":1}";
     let harms: [(&str, Answers); 5] = [
         (
             "a list of empty objects",
@@ -96,7 +96,7 @@ fn hostile_endpoints_do_no_harm() {
             "many models beside very many others",
             vec![
                 ("/v1/models", list(&models(1000))),
-                ("/api/v0/models", list(&format!("{of_studio},{other}"))),
+                ("/api/v0/models", list(&format!("{studio_model},{other}"))),
             ],
         ),
         (
@@ -107,7 +107,7 @@ fn hostile_endpoints_do_no_harm() {
     for (label, answers) in harms {
         let ran = run(&test_home, &["endpoints", &stand_in(answers)]);
         is_harmless(label, &ran, &outside);
-        let is_told = ran.output.contains("more than 100000 values");
-        assert_eq!(is_told, label == "a list of empty objects", "{label}: {}", ran.output);
+        let is_reported = ran.output.contains("more than 100000 values");
+        assert_eq!(is_reported, label == "a list of empty objects", "{label}: {}", ran.output);
     }
 }

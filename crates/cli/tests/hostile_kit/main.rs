@@ -39,7 +39,7 @@ fn is_harmless(label: &str, ran: &Ran, outside: &Outside) {
 }
 
 /// Whether a run of the program says that something is not as it should be, whatever weight that has for the results.
-fn is_told(ran: &Ran) -> bool {
+fn reports_a_problem(ran: &Ran) -> bool {
     ["warning: ", "repair: ", "note: "].iter().any(|severity| ran.output.contains(severity))
 }
 

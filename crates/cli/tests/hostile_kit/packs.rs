@@ -31,7 +31,7 @@ fn hostile_packs_do_no_harm() {
     let case = |steps: &str| {
         format!("{{\"id\":\"a\",\"title\":\"\",\"aspect\":\"route\",\"says\":[],\"steps\":[{steps}]}}")
     };
-    let (of_zeros, of_records) = (case(&zeros), case(&records));
+    let (zeros_case, records_case) = (case(&zeros), case(&records));
     let harms: Vec<SourceHarm> = vec![
         ("lines that hold nothing", Box::new(|pack| write_suite(pack, 1, "{}", &"\n".repeat(15 << 20)))),
         (
@@ -43,8 +43,8 @@ fn hostile_packs_do_no_harm() {
                 write_suite(pack, TURNS, "{}", "[1,0,1],\n[2,0,1],\n[3,0,1],\n[4,0,1]");
             }),
         ),
-        ("a case of zeros", Box::new(move |pack| write_suite(pack, 1, "{}", &of_zeros))),
-        ("a case of a million records", Box::new(move |pack| write_suite(pack, 1, "{}", &of_records))),
+        ("a case of zeros", Box::new(move |pack| write_suite(pack, 1, "{}", &zeros_case))),
+        ("a case of a million records", Box::new(move |pack| write_suite(pack, 1, "{}", &records_case))),
         ("bodies of zeros", Box::new(move |pack| write_suite(pack, 1, &zeros, ""))),
     ];
     let last = TURNS.to_string();

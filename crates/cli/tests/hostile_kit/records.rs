@@ -8,7 +8,7 @@ use test_folders::copy;
 use crate::app::TestHome;
 use crate::hostile_kit::bounded_run::run;
 use crate::hostile_kit::outside::Outside;
-use crate::hostile_kit::{fifo, is_harmless, is_told, link, sparse};
+use crate::hostile_kit::{fifo, is_harmless, link, reports_a_problem, sparse};
 
 /// Sets what a record of a run counts to the ends of the ranges; its settings stay as they are.
 fn far_numbers(key: &str, value: &mut serde_json::Value) {
@@ -143,10 +143,10 @@ fn hostile_records_of_runs_do_no_harm() {
             let raised = if is_played_over(label, name) { &raised[..] } else { &[] };
             let resume = [&["resume", "results", "--trust"][..], raised].concat();
             let label = format!("{label} as {name}");
-            let of_run = serde_json::json!({ "folder": folder }).to_string();
+            let run_request = serde_json::json!({ "folder": folder }).to_string();
             for args in [
                 &["status", "results"][..],
-                &["rpc", "get_live_run", &of_run],
+                &["rpc", "get_live_run", &run_request],
                 &["rpc", "list_live_runs"],
                 &["resume", "results"],
                 &resume,
@@ -170,17 +170,17 @@ fn hostile_records_of_runs_do_no_harm() {
                     && !label.starts_with("many values in")
                     && !label.starts_with("numbers at the ends")
                 {
-                    assert!(is_told(&ran), "{label} is not told: {}", ran.output);
+                    assert!(reports_a_problem(&ran), "{label} is not told: {}", ran.output);
                 }
             }
-            let of_log = serde_json::json!({
+            let log_request = serde_json::json!({
                 "folder": folder, "episode": "scenario_0", "which": "gateway", "from": null
             })
             .to_string();
             let more: &[&[&str]] = match name {
-                "run.json" => &[&["rpc", "run_trust", &of_run], &["retry", "results", "scenario_0"]],
+                "run.json" => &[&["rpc", "run_trust", &run_request], &["retry", "results", "scenario_0"]],
                 "control.json" => &[&["pause", "results"], &["retry", "results", "scenario_0"]],
-                "gateway.jsonl" | "episodes/scenario_0.json" => &[&["rpc", "live_log", &of_log]],
+                "gateway.jsonl" | "episodes/scenario_0.json" => &[&["rpc", "live_log", &log_request]],
                 _ => &[],
             };
             // Not before: what they write mends the damage.

@@ -57,13 +57,13 @@ fn hostile_settings_do_no_harm() {
     let request = |file: Option<&str>, folder: Option<&Path>| {
         serde_json::json!({ "yaml": null, "file": file, "run": null, "folder": folder }).to_string()
     };
-    let (of_file, of_folder) = (request(Some(&path), None), request(None, Some(&folder)));
+    let (file_request, folder_request) = (request(Some(&path), None), request(None, Some(&folder)));
     for (label, harm) in harms(&outside.folder) {
         drop(fs::remove_file(&config));
         harm(&config);
         for args in [
-            &["rpc", "load_settings", &of_file][..],
-            &["rpc", "load_settings", &of_folder],
+            &["rpc", "load_settings", &file_request][..],
+            &["rpc", "load_settings", &folder_request],
             &["preflight", "--no-call", "--configs", &path],
         ] {
             // Whoever names a link chose where it leads.

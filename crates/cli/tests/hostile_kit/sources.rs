@@ -9,7 +9,7 @@ use test_folders::copy;
 use crate::app::TestHome;
 use crate::hostile_kit::bounded_run::run;
 use crate::hostile_kit::outside::Outside;
-use crate::hostile_kit::{SourceHarm, fifo, fixture, is_harmless, is_told, link, sparse};
+use crate::hostile_kit::{SourceHarm, fifo, fixture, is_harmless, link, reports_a_problem, sparse};
 
 /// One thing that is wrong with a source, by name. Each is done to a copy of a small real run.
 fn harms(outside: &Path) -> Vec<SourceHarm> {
@@ -200,7 +200,7 @@ fn hostile_folders_do_no_harm() {
     let whole = test_home.path("whole");
     copy(&fixture("staminabench/own"), &whole);
     let ran = run(&test_home, &["ingest", "whole"]);
-    assert!(ran.status.success() && !is_told(&ran), "nothing is wrong with it: {}", ran.output);
+    assert!(ran.status.success() && !reports_a_problem(&ran), "nothing is wrong with it: {}", ran.output);
     for (number, (label, harm)) in harms(&outside.folder).into_iter().enumerate() {
         let folder = test_home.path(&format!("run-{number}"));
         copy(&fixture("staminabench/own"), &folder);
@@ -209,8 +209,8 @@ fn hostile_folders_do_no_harm() {
         is_harmless(label, &ran, &outside);
         // Odd names are no fault of the results.
         let is_fault = label != "names that a terminal obeys";
-        let is_told = is_told(&ran) || !ran.status.success();
-        assert!(is_told || !is_fault, "{label} is not told: {}", ran.output);
+        let is_reported = reports_a_problem(&ran) || !ran.status.success();
+        assert!(is_reported || !is_fault, "{label} is not told: {}", ran.output);
         // Reads the texts of what was just opened.
         let ran = run(&test_home, &["search", "hunter2"]);
         is_harmless(&format!("{label}, searched"), &ran, &outside);

@@ -2,6 +2,7 @@
 
 mod app_runs;
 mod before;
+mod library;
 mod output;
 mod playing;
 mod resumes;

@@ -3,8 +3,8 @@
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::{
-    CleanedName, ELLIPSIS, SIMULATED, SIMULATED_SHORT, cleaned, cleaned_texts, distinct_names, uncut_in,
-    without_shared_text,
+    CleanedName, ELLIPSIS, Purpose, SIMULATED, SIMULATED_SHORT, cleaned, cleaned_texts, distinct_names,
+    uncut_in, without_shared_text,
 };
 use crate::line_breaks::stands_alone;
 use crate::spec::SeriesLabel;
@@ -40,15 +40,23 @@ pub(crate) fn is_nonsense(text: &str) -> bool {
     name.graphemes(true).map(letters).sum::<usize>() < LEAST_LETTERS
 }
 
+/// The number before a name that was cut: `2` of `2: claude-op…`. What is left of the name does not tell it from another one.
+pub(crate) fn number_before(text: &str) -> Option<&str> {
+    let (number, _) = text.split_once(": ").filter(|_| text.contains(ELLIPSIS))?;
+    number.parse::<u32>().is_ok().then_some(number)
+}
+
 impl CleanedName {
-    /// Whether a text says which name it is. A name may have an ellipsis of its own.
+    /// Whether a text says which name it is. A name may have an ellipsis or a number of its own.
     pub(super) fn is_readable_as(&self, text: &str) -> bool {
-        !text.is_empty() && (self.name.contains(ELLIPSIS) || !is_nonsense(text))
+        let has_number =
+            number_before(text).is_some_and(|number| !self.name.starts_with(&format!("{number}: ")));
+        !text.is_empty() && (self.name.contains(ELLIPSIS) || !(has_number || is_nonsense(text)))
     }
 }
 
 fn all_readable(named: &[CleanedName], width: f64, size: f64) -> bool {
-    let texts = distinct_names(named, &vec![width; named.len()], size);
+    let texts = distinct_names(named, &vec![width; named.len()], size, Purpose::Check);
     named.iter().zip(texts).all(|(one, text)| one.is_readable_as(&text))
 }
 

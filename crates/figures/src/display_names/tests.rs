@@ -1,3 +1,4 @@
+use super::cut::shared_starts;
 use super::*;
 
 #[test]
@@ -205,4 +206,74 @@ fn a_column_of_names_is_as_wide_as_they_can_be_read() {
     assert!(width > 20.0 && width < 90.0, "{width}");
     assert!(fit_all(&names, width, 8.0).iter().all(|text| !is_nonsense(text)));
     assert!((readable_width_of(&names, 8.0, 20.0, 22.0) - 20.0).abs() < 1e-9, "not even then");
+}
+
+/// Real names of models, where all are whole, where some are cut, and where two cannot be told apart.
+#[test]
+fn names_of_models_keep_what_differs() {
+    const MODELS: [&str; 5] =
+        ["Claude-Opus-4.8", "Claude-Opus-4.7", "Claude-Sonnet-4.8", "GPT-5.5", "Gemini-3.1-Pro"];
+    let cases = [
+        (70.0, MODELS),
+        (66.0, ["Claude-Opus-4.8", "Claude-Opus-4.7", "…Sonnet-4.8", "GPT-5.5", "Gemini-3.1-Pro"]),
+        (61.0, ["Claude-…us-4.8", "Claude-…us-4.7", "…Sonnet-4.8", "GPT-5.5", "Gemini-3.1-Pro"]),
+    ];
+    for (width, expected) in cases {
+        assert_eq!(fit_all(&MODELS, width, 8.0), expected, "{width}");
+    }
+    // The number says that a name looks like another one: a column grows for it, and a figure on paper is refused.
+    let texts = fit_all(&MODELS, 36.0, 8.0);
+    assert_eq!((texts[0].as_str(), texts[2].as_str()), ("1: Cla….8", "3: Cla….8"));
+    assert_eq!((number_before(&texts[0]), number_before(&texts[2])), (Some("1"), Some("3")));
+    let readable = readable_width_of(&MODELS, 8.0, 36.0, 80.0);
+    assert!(fit_all(&MODELS, readable, 8.0).iter().all(|text| number_before(text).is_none()));
+}
+
+/// Names of 120 characters that differ at the start, in the middle and at the end. The first was
+/// "organization-with-…think…", which could be the last one, too.
+#[test]
+fn long_names_keep_what_differs_wherever_that_is() {
+    const BASE: &str = "organization-with-a-long-name/claude-opus-4.8-instruct-thinking-high-context-1m-\
+                        tools-2026-06-01-checkpoint-final-weekly";
+    let names = [
+        BASE.to_owned(),
+        BASE.replace("organization", "corporations"),
+        BASE.replace("thinking", "planning"),
+        BASE.replace("weekly", "hourly"),
+    ];
+    assert!(names.iter().all(|name| name.len() == 120));
+    let cases = [
+        (
+            200.0,
+            [
+                "organization-with-a-long-name/…thinking-…weekly",
+                "corporations-with-a-long-n…1-checkpoint-final-weekly",
+                "organization-with-a-long-name/claude-…planning-…",
+                "organization-with-a-long-n…1-checkpoint-final-hourly",
+            ],
+        ),
+        (
+            120.0,
+            [
+                "organization-…thinking-…weekly",
+                "corporations-wi…nt-final-weekly",
+                "organization-with-…planning-…",
+                "organization-wit…int-final-hourly",
+            ],
+        ),
+    ];
+    for (width, expected) in cases {
+        assert_eq!(fit_all(&names, width, 8.0), expected, "{width}");
+    }
+    for width in [60.0, 90.0, 160.0, 260.0] {
+        let texts = fit_all(&names, width, 8.0);
+        assert!(texts.iter().all(|text| text_width(text, 8.0) <= width + 0.02), "{texts:?}");
+        let distinct: BTreeSet<&String> = texts.iter().collect();
+        assert_eq!(distinct.len(), 4, "{texts:?}");
+    }
+    // Without words.
+    let letters = |i: u32| format!("{}k{i:02}{}", "x".repeat(58), "x".repeat(59));
+    let names: Vec<String> = (0..42).map(letters).collect();
+    let texts = fit_all(&names, 60.0, 8.0);
+    assert_eq!((texts[0].as_str(), texts[41].as_str()), ("xxxxxxxxx…00…", "xxxxxxxxx…41…"));
 }

@@ -4,7 +4,7 @@ use analysis::survival::SurvivalPoint;
 
 use crate::bars;
 use crate::differences;
-use crate::display_names::{clean, is_nonsense};
+use crate::display_names::{clean, is_nonsense, number_before};
 use crate::drawn_table::too_long;
 use crate::failure_shares;
 use crate::matrix;
@@ -94,28 +94,43 @@ pub(super) fn other_height(spec: &FigureSpec, height: f64) -> Option<String> {
     Some(format!("the figure is {height} {unit} high, not {requested} {unit} as requested: {reason}"))
 }
 
-/// Why a figure on paper is not written: it would have a name of which too few letters are left. With the advice. On the screen,
-/// the whole name is under the pointer.
+/// Why a figure on paper is not written: it would have a name of which too few letters are left, or whose number alone tells it
+/// from another one. With the advice. On the screen, the whole name is under the pointer.
 pub(super) fn unreadable_name(spec: &FigureSpec, drawing: &Drawing) -> Option<(String, &'static str)> {
-    if !matches!(spec.layout, Layout::Print { .. }) || has_own_ellipsis(&spec.figure) {
+    let has_own_ellipsis = any_name(&spec.figure, &|name| name.contains('…'));
+    // The cells of tables have a form of their own for what does not fit.
+    let is_table = matches!(spec.figure, Figure::Table(_));
+    if !matches!(spec.layout, Layout::Print { .. }) || is_table || has_own_ellipsis {
         return None;
     }
+    // Names are shown without what all of them share, so a number of its own may stand anywhere in a whole name.
+    let has_number = |text: &str| {
+        let number = number_before(text.strip_prefix("vs. ").unwrap_or(text));
+        let begin = number.map(|number| format!("{number}: "));
+        begin.is_some_and(|begin| !any_name(&spec.figure, &|name| name.contains(&begin)))
+    };
+    // Notes are sentences in whole lines.
+    let mut is_note = false;
     let text = drawing.scene.items.iter().find_map(|item| match item {
-        Item::Text(text) => Some(text.content.as_str()).filter(|text| is_nonsense(text)),
+        Item::Part(part) => {
+            is_note = part == "notes";
+            None
+        }
+        Item::Text(text) if !is_note => {
+            Some(text.content.as_str()).filter(|text| is_nonsense(text) || has_number(text))
+        }
         _ => None,
     })?;
     Some((format!("there is no room for readable names at this width: one would be \"{text}\""), FEWER))
 }
 
-/// Whether a name may have an ellipsis without a cut. The cells of tables have a form of their own for what does not fit.
-fn has_own_ellipsis(figure: &Figure) -> bool {
-    let has_ellipsis = |name: &String| name.contains('…');
-    caption::labels(figure).iter().any(|label| has_ellipsis(&label.name))
+/// Whether this holds for a name of a figure: of a run, a scenario, a class, a row or a column.
+fn any_name(figure: &Figure, holds: &dyn Fn(&str) -> bool) -> bool {
+    caption::labels(figure).iter().any(|label| holds(&label.name))
         || match figure {
-            Figure::Matrix(data) => data.rows.iter().chain(&data.columns).any(has_ellipsis),
-            Figure::Paired(data) => data.pairs.iter().any(|pair| has_ellipsis(&pair.scenario)),
-            Figure::FailureShares(data) => data.classes.iter().any(|class| has_ellipsis(&class.name)),
-            Figure::Table(_) => true,
+            Figure::Matrix(data) => data.rows.iter().chain(&data.columns).any(|name| holds(name)),
+            Figure::Paired(data) => data.pairs.iter().any(|pair| holds(&pair.scenario)),
+            Figure::FailureShares(data) => data.classes.iter().any(|class| holds(&class.name)),
             _ => false,
         }
 }

@@ -1,8 +1,8 @@
-//! Many groups: one row per group and one column per class, whose names are upright.
+//! Many groups: one row per group and one column per class. Names of classes are in lines, or upright where columns are narrow.
 
 use super::{
-    MOST, class_name, class_names, counted_of, drawing_names, in_words, number_of, share, style_of, whole,
-    without_sign,
+    MOST, class_name, class_names, counted_of, drawing_names, in_words, level_height, name_bases,
+    names_in_lines, number_of, share, style_of, whole, without_sign,
 };
 use crate::display_names::{clean, full_name, natural_width, readable_width, shown_all};
 use crate::labels::Area;
@@ -25,6 +25,8 @@ struct GroupsPlan {
     bar_room: Option<f64>,
     /// The greatest share.
     most: f64,
+    /// The complete names of classes in lines; `None` = they are upright.
+    in_lines: Option<Vec<Vec<String>>>,
     names_height: f64,
     head: f64,
     row: f64,
@@ -53,8 +55,14 @@ fn plan(data: &FailureShares, sheet: &Sheet) -> GroupsPlan {
     let widest = numbers.fold(0.0, f64::max);
     let most = cells().map(|(g, class)| share(g, class)).fold(0.0, f64::max).max(0.01);
     let bar_room = Some(column - widest - 0.9 * size).filter(|room| *room >= 1.5 * size);
-    let class_names = data.classes.iter().take(MOST).map(|class| sheet.tick_width(&class_name(class)));
-    let names_height = class_names.fold(0.0, f64::max).min(16.0 * size) + 0.6 * size;
+    let class_names = || data.classes.iter().take(MOST).map(class_name);
+    let in_lines = names_in_lines(class_names(), column - 0.5 * size, size);
+    let names_height = if let Some(names) = &in_lines {
+        level_height(names.iter().map(Vec::len).max().unwrap_or(1), size)
+    } else {
+        let widest_name = class_names().map(|name| sheet.tick_width(&name)).fold(0.0, f64::max);
+        widest_name.min(16.0 * size) + 0.6 * size
+    };
     let head = names_height + 0.4 * size;
     let below = 1.6 * sheet.sizes.name_font + PAD;
     let least = if sheet.print { 1.45 * size } else { 18.0 };
@@ -70,6 +78,7 @@ fn plan(data: &FailureShares, sheet: &Sheet) -> GroupsPlan {
         widest,
         bar_room,
         most,
+        in_lines,
         names_height,
         head,
         row,
@@ -147,14 +156,22 @@ fn draw_heads(
     canvas.part("heads");
     let base = plan.names_height - 0.3 * size;
     canvas.text("n", (plan.notes_right, base), Anchor::End, size, sheet.tokens.muted);
-    let room = plan.names_height - 0.6 * size;
-    for (i, name) in class_names(data, room, size).iter().take(classes.len()).enumerate() {
-        let x = plan.left + i as f64 * plan.column;
-        let y = base - crate::text_width(name, size) / 2.0;
-        canvas.upright(name, (x + 0.8 * size, y), size, sheet.tokens.label);
+    let left_of = |i: usize| plan.left + i as f64 * plan.column;
+    if let Some(names) = &plan.in_lines {
+        for (i, lines) in names.iter().enumerate() {
+            for (line, line_base) in lines.iter().zip(name_bases(lines.len(), plan.names_height, size)) {
+                canvas.text(line, (left_of(i), line_base), Anchor::Start, size, sheet.tokens.label);
+            }
+        }
+    } else {
+        let room = plan.names_height - 0.6 * size;
+        for (i, name) in class_names(data, room, size).iter().take(classes.len()).enumerate() {
+            let y = base - crate::text_width(name, size) / 2.0;
+            canvas.upright(name, (left_of(i) + 0.8 * size, y), size, sheet.tokens.label);
+        }
     }
     for (i, class) in classes.iter().enumerate() {
-        let x = plan.left + i as f64 * plan.column;
+        let x = left_of(i);
         // A rule between failures of the code and of the harness.
         if i > 0 && class.harness != classes[i - 1].harness {
             let x = x - 0.25 * size;

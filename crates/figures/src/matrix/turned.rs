@@ -23,8 +23,12 @@ pub(crate) fn laid_out<'a>(data: &'a Matrix, sheet: &Sheet) -> (Cow<'a, Matrix>,
 
 /// How readable a matrix is in this orientation: first complete numbers, then the content of cells, then horizontal names.
 fn readable(data: &Matrix, sheet: &Sheet) -> (bool, u8, bool) {
-    let plan = plan(data, sheet);
-    (is_whole(data, &plan, sheet), plan.wording.rank(), !plan.upright)
+    readability(data, &plan(data, sheet), sheet)
+}
+
+/// The same for a plan.
+pub(super) fn readability(data: &Matrix, plan: &MatrixPlan, sheet: &Sheet) -> (bool, u8, bool) {
+    (is_whole(data, plan, sheet), plan.wording.rank(), !plan.upright)
 }
 
 /// The same matrix with columns as rows.

@@ -1,6 +1,8 @@
 //! Names are whole, or stay different where they are cut.
 
-use figures::{Figure, FigureSpec, Layout, Scale, SharesForm, Theme, draw, venue::Preset};
+use figures::{
+    Figure, FigureSpec, Layout, Scale, SharesForm, Theme, draw, export::drawing_refusal, venue::Preset,
+};
 
 use crate::cases::many;
 use crate::layout::{check, everywhere, texts, with_names};
@@ -28,6 +30,53 @@ fn long_names_of_a_few_groups_stand_in_lines() {
         assert!(all.contains(&solid(name)), "{name} is not whole: {all}");
     }
     everywhere(&figure);
+}
+
+/// "Claude-Opus-4.8" was "Claude-…us-4.8" beside wide columns, for a point that its column lacked.
+#[test]
+fn names_of_models_are_whole_beside_a_matrix() {
+    for preset in ["acl", "neurips:half"] {
+        let layout = Preset::parse(preset).unwrap().layout();
+        let drawing = check(&FigureSpec::new(many::matrix(1, 6), layout, Theme::Print));
+        let texts: Vec<String> = texts(&drawing).into_iter().map(|set| set.text).collect();
+        for model in &many::MODELS[..6] {
+            assert!(texts.iter().any(|text| text == model), "{preset}: {model} is cut: {texts:?}");
+        }
+    }
+}
+
+/// Names of 120 characters that differ in one word each: at the start, in the middle, at the end.
+#[test]
+fn names_of_failures_keep_what_differs_wherever_that_is() {
+    let base = "organization-with-a-long-name/claude-opus-4.8-instruct-thinking-high-context-1m-tools-\
+                2026-06-01-checkpoint-final-weekly";
+    let names = [("organization", "corporations"), ("thinking", "planning"), ("weekly", "hourly")]
+        .map(|(word, own)| (base.replace(word, own), own));
+    let Figure::FailureShares(mut data) = many::failures(6, 4, SharesForm::SideBySide) else {
+        unreachable!()
+    };
+    base.clone_into(&mut data.groups[0].label.name);
+    for (group, (name, _)) in data.groups[1..].iter_mut().zip(&names) {
+        group.label.name.clone_from(name);
+    }
+    for form in [SharesForm::SideBySide, SharesForm::Stacked] {
+        data.form = form;
+        let figure = Figure::FailureShares(data.clone());
+        for preset in ["icml", "acl", "neurips:half"] {
+            let layout = Preset::parse(preset).unwrap().layout();
+            let spec = FigureSpec::new(figure.clone(), layout, Theme::Print);
+            if let Some(reason) = drawing_refusal(&spec) {
+                assert!(reason.contains("no room for readable names"), "{preset}: {reason}");
+                continue;
+            }
+            let texts: Vec<String> = texts(&check(&spec)).into_iter().map(|set| set.text).collect();
+            for (_, own) in &names {
+                // A part of the word is enough where no other name has it.
+                let is_there = texts.iter().any(|text| text.contains(&own[..4]) || text.ends_with(&own[2..]));
+                assert!(is_there, "{preset}, {form:?}: {own} is not in {texts:?}");
+            }
+        }
+    }
 }
 
 /// The name over a matrix of one cell stood upright, and was cut, beside free space.
@@ -286,6 +335,33 @@ fn many_models_have_rows_in_failure_shares() {
         assert_eq!(drawing.marks.len(), 9 * 13, "every share can be pointed at");
     }
     everywhere(&figure);
+}
+
+/// Names of classes were upright over rows of models, however wide their columns were.
+#[test]
+fn names_of_classes_stand_in_lines_over_wide_columns() {
+    let Figure::FailureShares(mut data) = many::failures(5, 13, SharesForm::SideBySide) else {
+        unreachable!()
+    };
+    for (group, model) in data.groups.iter_mut().zip(many::MODELS) {
+        group.label.name = model.to_owned();
+    }
+    let drawing_of = |width: f64| {
+        check(&FigureSpec::new(Figure::FailureShares(data.clone()), Layout::panel(width), Theme::Light))
+    };
+    // Models have rows in both.
+    let (wide, narrow) = (drawing_of(1000.0), drawing_of(480.0));
+    assert!(!wide.svg.contains("rotate("), "names stand upright where there is room: {}", wide.svg);
+    let solid = |text: &str| text.replace(' ', "");
+    for drawing in [&wide, &narrow] {
+        let all: String = texts(drawing).iter().map(|set| solid(&set.text)).collect();
+        for class in &data.classes {
+            assert!(all.contains(&solid(&class.name)), "{} is not whole: {all}", class.name);
+        }
+        let first = drawing.marks.iter().find(|mark| mark.id == "share-0-0").unwrap();
+        let below = drawing.marks.iter().find(|mark| mark.id == "share-1-0").unwrap();
+        assert!(below.y0 >= first.y1 - 0.01, "models have rows");
+    }
 }
 
 /// In print, axis names of panels and legends began 1.2 pt from the edge.

@@ -280,11 +280,11 @@ mod tests {
         start + Duration::from_secs(seconds)
     }
 
-    fn unanswered_request(start: Instant, begin: u64, until: u64, fault: Option<&str>) -> UnansweredRequest {
+    fn unanswered_request(start: Instant, begin: u64, end: u64, fault: Option<&str>) -> UnansweredRequest {
         UnansweredRequest {
             route: Route::Messages,
             silent_since: moment(start, begin),
-            given_up_at: moment(start, until),
+            given_up_at: moment(start, end),
             fault: fault.map(str::to_owned),
             is_broken: false,
         }
@@ -304,8 +304,8 @@ mod tests {
     fn overlapping_times_count_once() {
         let t = Instant::now();
         let mut tracker = StallTracker::default();
-        for (begin, until) in [(0, 10), (5, 20), (30, 40), (18, 50), (60, 70)] {
-            tracker.add_lost(moment(t, begin), moment(t, until), None);
+        for (begin, end) in [(0, 10), (5, 20), (30, 40), (18, 50), (60, 70)] {
+            tracker.add_lost(moment(t, begin), moment(t, end), None);
         }
         assert_eq!(tracker.lost, [(moment(t, 0), moment(t, 50)), (moment(t, 60), moment(t, 70))]);
     }

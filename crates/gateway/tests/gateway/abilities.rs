@@ -127,8 +127,8 @@ async fn an_endpoint_that_can_do_everything() {
     abilities(&upstream, Route::ChatCompletions, "m", can.clone()).await.unwrap();
     assert_eq!(got.lock().unwrap().len(), 3);
     // What is missing is: the server may have been started anew.
-    let without = Abilities { tools: Some(false), tools_refused: Some("no".to_owned()), ..can };
-    assert_eq!(abilities(&upstream, Route::ChatCompletions, "m", without).await.unwrap(), all);
+    let without_tools = Abilities { tools: Some(false), tools_refused: Some("no".to_owned()), ..can };
+    assert_eq!(abilities(&upstream, Route::ChatCompletions, "m", without_tools).await.unwrap(), all);
     assert_eq!(got.lock().unwrap().len(), 4);
 }
 

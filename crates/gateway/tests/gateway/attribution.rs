@@ -177,8 +177,8 @@ async fn hanging_up_on_an_answer_is_no_excuse() {
 #[tokio::test]
 async fn hanging_up_on_a_refusal_is_no_excuse() {
     let hour = Duration::from_hours(1);
-    for (ours, limits) in [(Act::json(200, CHAT), vec![LIMIT, hour]), (Act::Silence, vec![hour])] {
-        let acts = vec![Act::json(200, CHAT), Act::json(404, "{}"), ours];
+    for (last_act, limits) in [(Act::json(200, CHAT), vec![LIMIT, hour]), (Act::Silence, vec![hour])] {
+        let acts = vec![Act::json(200, CHAT), Act::json(404, "{}"), last_act];
         let endpoint = Endpoint::start(acts).await;
         let mut settings = endpoint.settings();
         // It hangs up before the next try.
@@ -353,13 +353,13 @@ async fn a_harness_that_gives_up_a_request_in_retry_is_retried_only_where_its_ag
 #[tokio::test]
 async fn silence_to_every_request_of_an_attempt_is_probed_once_the_run_was_answered() {
     let answer = || Act::json(200, CHAT);
-    for (is_answered, ours, expected, requests) in [
+    for (is_answered, act, expected, requests) in [
         (false, answer(), UNANSWERED, 1),
         (true, answer(), Some(FaultTreatment::RetriedThenAgent), 2),
         (true, busy("0"), Some(FaultTreatment::Censored), 2),
     ] {
         for ended_by in ENDS {
-            let endpoint = Endpoint::start(vec![Act::Silence, ours.clone()]).await;
+            let endpoint = Endpoint::start(vec![Act::Silence, act.clone()]).await;
             let mut settings = endpoint.settings();
             settings.is_run_answered = is_answered;
             let gateway = start_gateway(settings).await;

@@ -9,6 +9,7 @@ use gateway::{
 use model::Tokens;
 
 use crate::endpoint::{Act, End, Endpoint, attempt, post, start_gateway};
+use crate::kept::KeptIfFailed;
 use crate::passing::{CHAT, CHAT_EVENTS};
 
 const PATH: &str = "/v1/chat/completions";
@@ -102,7 +103,7 @@ async fn a_machine_costs_by_the_time_in_which_it_works_and_its_budget_holds() {
     let without_usage: String =
         CHAT_EVENTS.split_inclusive("\n\n").filter(|event| !event.contains("\"usage\":{")).collect();
     let endpoint = Endpoint::start(vec![pieces(CHAT_EVENTS), pieces(&without_usage)]).await;
-    let folder = tempfile::tempdir().unwrap();
+    let folder = KeptIfFailed::new();
     let log = folder.path().join("gateway.jsonl");
     let mut settings = endpoint.settings();
     // A dollar a second.
@@ -133,7 +134,7 @@ async fn a_machine_costs_by_the_time_in_which_it_works_and_its_budget_holds() {
 /// A machine has worked on it, whatever came of that.
 #[tokio::test]
 async fn a_request_that_fails_for_good_costs_the_time_of_the_machine() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = KeptIfFailed::new();
     let log = folder.path().join("gateway.jsonl");
     let endpoint = Endpoint::start(vec![Act::json(400, r#"{"error":{"message":"unknown field"}}"#)]).await;
     let mut settings = endpoint.settings();

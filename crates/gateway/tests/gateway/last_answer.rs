@@ -6,6 +6,7 @@ use gateway::{EndedBy, FaultTreatment, Route, StopReason};
 
 use crate::attribution::{UNANSWERED, busy, hang_up_when, treatment};
 use crate::endpoint::{Act, End, Endpoint, attempt, post, start_gateway};
+use crate::kept::KeptIfFailed;
 use crate::passing::{CHAT, CHAT_EVENTS, RESPONSE_EVENTS};
 
 const PATH: &str = "/v1/chat/completions";
@@ -89,7 +90,7 @@ async fn any_complete_answer_of_a_model_answers_the_run_also_by_its_log() {
         (PATH, Act::events(in_stream), false),
     ] {
         let shown = format!("{path} {act:?}");
-        let room = tempfile::tempdir().unwrap();
+        let room = KeptIfFailed::new();
         let log = room.path().join("gateway.jsonl");
         let endpoint = Endpoint::start(vec![act]).await;
         let mut settings = endpoint.settings();

@@ -318,18 +318,30 @@ async fn an_answer_of_very_many_small_values_is_not_kept() {
 #[tokio::test]
 // docs/security.md: The list of a model endpoint
 async fn contexts_of_many_models_are_not_each_looked_for_in_the_whole_list() {
-    let models = (0..1000).map(|n| format!(r#"{{"id":"m{n}"}}"#)).collect::<Vec<_>>().join(",");
     let others = vec![r#"{"id":"other"}"#; 45_000].join(",");
-    let models = json(&format!(r#"{{"data":[{models}]}}"#));
-    let first = r#"{"id":"m999","state":"loaded","loaded_context_length":4096,"max_context_length":8192}"#;
-    let again = r#"{"id":"m999","loaded_context_length":1}"#;
-    let studio = json(&format!(r#"{{"data":[{others},{first},{again}]}}"#));
-    let begun = std::time::Instant::now();
-    let list = listed(&[("/v1/models", models), ("/api/v0/models", studio)], not_found()).await;
-    assert_eq!(list.server, Some(ServerKind::LmStudio));
-    assert_eq!(list.models[999], model("m999", Some(4096), Some(8192)));
-    // Compared one by one, 45 million names took half a minute.
-    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    let mut quickest = [Duration::MAX; 2];
+    for (count, quickest) in [100, 1000].into_iter().zip(&mut quickest) {
+        let models = (0..count).map(|n| format!(r#"{{"id":"m{n}"}}"#)).collect::<Vec<_>>().join(",");
+        let models = json(&format!(r#"{{"data":[{models}]}}"#));
+        let last = format!("m{}", count - 1);
+        let first = format!(
+            r#"{{"id":"{last}","state":"loaded","loaded_context_length":4096,"max_context_length":8192}}"#
+        );
+        let again = format!(r#"{{"id":"{last}","loaded_context_length":1}}"#);
+        let studio = json(&format!(r#"{{"data":[{others},{first},{again}]}}"#));
+        for _ in 0..3 {
+            let paths = [("/v1/models", models.clone()), ("/api/v0/models", studio.clone())];
+            let begun = std::time::Instant::now();
+            let list = listed(&paths, not_found()).await;
+            *quickest = begun.elapsed().min(*quickest);
+            assert_eq!(list.server, Some(ServerKind::LmStudio));
+            assert_eq!(list.models.last(), Some(&model(&last, Some(4096), Some(8192))));
+        }
+    }
+    // Most of it is the list of others, which is as long for both. Compared one by one, 45 million names took half a minute, and a
+    // tenth of them a tenth of that.
+    let [few, many] = quickest;
+    assert!(many < few * 4, "{few:?}, and of ten times as many models {many:?}");
 }
 
 #[tokio::test]

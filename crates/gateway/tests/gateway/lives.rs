@@ -8,6 +8,7 @@ use gateway::{Attempt, Gateway, Record, Spent, Termination, Upstream};
 use serde_json::Value;
 
 use crate::endpoint::{Act, End, Endpoint, REAL_KEY, attempt, client, post, start_gateway};
+use crate::kept::KeptIfFailed;
 use crate::passing::{CHAT, CHAT_EVENTS};
 
 const PATH: &str = "/v1/chat/completions";
@@ -134,7 +135,7 @@ async fn refusals_reach_clients_that_are_still_sending() {
 #[tokio::test]
 // docs/security.md: Agents
 async fn the_key_appears_nowhere() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = KeptIfFailed::new();
     let log = folder.path().join("gateway.jsonl");
     let echo =
         format!(r#"{{"error":{{"message":"Incorrect API key provided: {REAL_KEY}","code":"{REAL_KEY}"}}}}"#);
@@ -185,8 +186,8 @@ async fn the_key_appears_nowhere() {
     for base_url in ["ftp://x", "http://a:b@c", "::"] {
         let endpoint = Endpoint::start(vec![Act::Silence]).await;
         let mut settings = endpoint.settings();
-        if let Upstream::Http { base_url: own, .. } = &mut settings.upstream {
-            *own = base_url.to_owned();
+        if let Upstream::Http { base_url: upstream_url, .. } = &mut settings.upstream {
+            *upstream_url = base_url.to_owned();
         }
         let error = Gateway::start(&[], settings).await.unwrap_err();
         shown.push_str(&format!("{error:?}{error}"));
@@ -198,7 +199,7 @@ async fn the_key_appears_nowhere() {
 
 #[tokio::test]
 async fn the_log_has_a_line_for_each_request_and_survives_a_partial_one() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = KeptIfFailed::new();
     let log = folder.path().join("gateway.jsonl");
     std::fs::write(&log, "{\"torn").unwrap();
     for _ in 0..2 {
@@ -227,7 +228,7 @@ async fn the_log_has_a_line_for_each_request_and_survives_a_partial_one() {
 
 #[tokio::test]
 async fn spending_can_be_computed_from_the_log() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = KeptIfFailed::new();
     let log = folder.path().join("gateway.jsonl");
     assert_eq!(gateway::read_totals(&log).unwrap(), gateway::LogTotals::default());
     let refused = Act::json(400, "{}");
@@ -263,7 +264,7 @@ async fn spending_can_be_computed_from_the_log() {
 #[tokio::test]
 async fn the_log_tells_how_long_a_stream_took_to_begin_and_to_end() {
     const GAP: Duration = Duration::from_millis(50);
-    let folder = tempfile::tempdir().unwrap();
+    let folder = KeptIfFailed::new();
     let log = folder.path().join("gateway.jsonl");
     let chunk = |delta: &str, end: &str| {
         format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{delta},\"finish_reason\":{end}}}]}}\n\n")
@@ -314,7 +315,7 @@ async fn the_log_tells_how_long_a_stream_took_to_begin_and_to_end() {
 #[tokio::test]
 async fn hidden_values_are_in_no_record() {
     const HIDDEN: &str = "hf_9d1c7e5a-of-the-owner";
-    let folder = tempfile::tempdir().unwrap();
+    let folder = KeptIfFailed::new();
     let log = folder.path().join("gateway.jsonl");
     let echoed = |status, code: &str| {
         Act::json(status, &format!(r#"{{"error":{{"message":"no {HIDDEN}","code":"{code}"}}}}"#))
@@ -351,7 +352,7 @@ async fn hidden_values_are_in_no_record() {
 /// A kill during an answer: the request may cost something, and budgets count it.
 #[tokio::test]
 async fn a_request_that_a_kill_interrupts_is_counted() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = KeptIfFailed::new();
     let log = folder.path().join("gateway.jsonl");
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT), Act::Silence]).await;
     let mut settings = endpoint.settings();

@@ -7,6 +7,8 @@ mod budgets;
 mod endpoint;
 mod endpoint_check;
 mod faults;
+#[path = "../../../runner/tests/kept/mod.rs"]
+mod kept;
 mod last_answer;
 mod listing;
 mod lives;

@@ -52,12 +52,12 @@ async fn whole_answers_pass_byte_for_byte_and_are_counted_as_the_server_counts_t
         let record = &summary.records[0];
         assert_eq!((record.retries, record.termination, record.reports_error), (0, None, false), "{name}");
         // Of a plain answer the server tells how long it took.
-        let of_server = exchange.timings().filter(|_| !exchange.is_chunked());
-        assert!(record.stream.is_some() && of_server.is_some() != exchange.is_chunked(), "{name}");
-        if let (Some(of_server), Some(times)) = (of_server, record.stream) {
+        let server_timings = exchange.timings().filter(|_| !exchange.is_chunked());
+        assert!(record.stream.is_some() && server_timings.is_some() != exchange.is_chunked(), "{name}");
+        if let (Some(server_timings), Some(times)) = (server_timings, record.stream) {
             let ms = [times.first_seconds * 1000.0, times.rest_seconds * 1000.0];
             for (ms, name) in ms.into_iter().zip(["prompt_ms", "predicted_ms"]) {
-                assert!((ms - of_server[name].as_f64().unwrap()).abs() < 1e-6, "{name}: {ms}");
+                assert!((ms - server_timings[name].as_f64().unwrap()).abs() < 1e-6, "{name}: {ms}");
             }
         }
         assert_eq!(summary.stop_reason, None, "{name}");
@@ -69,10 +69,10 @@ async fn usage_that_was_not_asked_for_is_counted_and_kept_back() {
     let exchange = &session()["stream_with_usage"];
     let (_, text, summary) = send_one_request(exchange, r#"{"stream":true,"messages":[]}"#.to_owned()).await;
     let events = exchange.answer();
-    let without: String =
+    let events_without_usage: String =
         events.split_inclusive("\n\n").filter(|event| !event.contains("\"usage\":{")).collect();
-    assert!(without.len() < events.len() && without.ends_with("data: [DONE]\n\n"));
-    assert_eq!(text, Some(without));
+    assert!(events_without_usage.len() < events.len() && events_without_usage.ends_with("data: [DONE]\n\n"));
+    assert_eq!(text, Some(events_without_usage));
     assert_eq!(summary.spent.tokens, exchange.own_tokens().unwrap());
 }
 

@@ -3,7 +3,7 @@
 //! The evidence is weighed in this order, and the first that decides is taken:
 //! 1. the exception's *full name*, from the traceback ([`traceback`]); without one, or where the traceback has no module for a type
 //!    that is none of Python's own, its short name;
-//! 2. the *stage* at which it came, by time; whoever reads a format finds it out ([`Stage`]);
+//! 2. the *stage* at which it came, by time; the reader of the format determines it ([`Stage`]);
 //! 3. type, stage and the *beginning of the message* together select a row of the [table](super::exception_table);
 //! 4. the row's rule may ask for the *HTTP status* at the place where the type's package writes it ([`message`]), or for
 //!    the code that made the call ([`frames`]);

@@ -90,7 +90,11 @@ impl Format for StaminaBench {
             }
             return Sniff::Not { found, closeness };
         }
-        let mut best = (format!("{} scenario folders with nothing in them", scenarios.len()), 40);
+        let found = match scenarios.len() {
+            1 => "1 scenario folder with nothing in it".to_owned(),
+            more => format!("{more} scenario folders with nothing in them"),
+        };
+        let mut best = (found, 40);
         for name in scenarios.iter().take(SCENARIOS_READ) {
             match ScenarioFolder::new(tree, &join(folder, name)).recognize() {
                 // The name of the folder makes up for a trajectory that says little.

@@ -453,7 +453,7 @@ mod tests {
         let (expected, expected_warnings) = all(1, &|| {});
         assert_eq!((expected.len(), expected_warnings.len()), (300, 1));
         assert!(expected.iter().all(|reading| reading.episode.turns.len() == 3));
-        // Whoever goes over the tables again finds them empty.
+        // A second pass over the tables finds them empty.
         let empty = || std::fs::write(&path, table.lines().next().unwrap()).unwrap();
         assert_eq!(all(SHARE_COUNT, &empty), (expected, expected_warnings));
     }

@@ -1,7 +1,7 @@
 //! What stays left out of a source as a copy without being read again.
 //!
 //! A copy is left out after its parts are read ([`Store::leave_out_copies`](store::Store::leave_out_copies)). It stays left out as
-//! long as neither its place nor that of its original changed: a folder that nobody touches costs nothing, and changes nothing in
+//! long as neither its place nor that of its original changed: a folder that does not change costs nothing, and changes nothing in
 //! the library.
 
 use std::collections::{HashMap, HashSet};

@@ -54,7 +54,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// The name of the file in the same folder that goes on where this one ends.
+    /// The name of the file in the same folder that continues this one.
     pub fn continued_in(&self) -> Option<&str> {
         let name = self.continued_trajectory_ref.as_ref()?.word()?;
         (!name.contains(['/', '\\'])).then_some(name)
@@ -170,7 +170,7 @@ type Calls = HashMap<String, (usize, usize)>;
 
 fn push_step(steps: &mut Vec<Step>, calls: &mut Calls, node: &Node) {
     let source = node.get("source").and_then(Node::text);
-    // Whose an entry of another source is nobody knows. It is not counted as the agent's, either.
+    // The author of an entry of another source is unknown. It is not counted as the agent's, either.
     let (kind, has_known_source) = match source {
         Some("system") => (StepKind::System, true),
         Some("user") => (StepKind::User, true),

@@ -115,9 +115,9 @@ mod tests {
         let part = |day: u8, hour: u8| {
             (format!("2026-01-{day:02}T{hour:02}:00:00Z"), format!("2026-01-{day:02}T{hour:02}:30:00Z"))
         };
-        let start = |own: (Option<&str>, Option<&str>), parts: &[(String, String)]| {
+        let start = |own_times: (Option<&str>, Option<&str>), parts: &[(String, String)]| {
             let parts: Vec<_> = parts.iter().map(|(a, b)| (Some(a.as_str()), Some(b.as_str()))).collect();
-            earliest_begin(own, &parts).map(str::to_owned)
+            earliest_begin(own_times, &parts).map(str::to_owned)
         };
         let naive = (Some("2026-01-02T18:00:00"), Some("2026-01-02T18:30:07"));
         // The clock was eight hours ahead: 18:00 there is 10:00, when its only part began, or an hour after another.
@@ -125,9 +125,9 @@ mod tests {
         assert_eq!(start(naive, &[part(2, 10), part(2, 9)]).as_deref(), Some("2026-01-02T09:00:00Z"));
         // Which clock it was is not known: it ended long after its parts, or has no end.
         let odd = (naive.0, Some("2026-01-02T18:40:00"));
-        for own in [odd, (naive.0, None)] {
-            assert_eq!(start(own, &[part(2, 10), part(2, 9)]).as_deref(), naive.0);
-            assert_eq!(start(own, &[part(2, 10), part(1, 9)]).as_deref(), Some("2026-01-01T09:00:00Z"));
+        for own_times in [odd, (naive.0, None)] {
+            assert_eq!(start(own_times, &[part(2, 10), part(2, 9)]).as_deref(), naive.0);
+            assert_eq!(start(own_times, &[part(2, 10), part(1, 9)]).as_deref(), Some("2026-01-01T09:00:00Z"));
         }
         let zoned = (Some("2026-01-02T10:00:00+01:00"), None);
         assert_eq!(start(zoned, &[part(2, 9)]).as_deref(), zoned.0);

@@ -87,7 +87,7 @@ struct Reading<'a> {
     blocks: Vec<Block>,
     counted: Counts,
     all_done: bool,
-    /// Index of the last short summary entry, whose message may go on.
+    /// Index of the last short summary entry, whose message may continue.
     entry: Option<usize>,
     /// Messages of the short summary by test, for tests without an entry in FAILURES.
     brief: HashMap<usize, String>,

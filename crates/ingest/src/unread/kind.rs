@@ -6,7 +6,7 @@ use super::sign::Sign;
 pub(super) struct Kind {
     /// Stable word in JSON.
     pub(super) id: &'static str,
-    /// What one is, as a sentence goes on: `a log of Inspect`.
+    /// What one is, as a sentence continues: `a log of Inspect`.
     pub(super) singular: &'static str,
     /// What several are.
     pub(super) plural: &'static str,

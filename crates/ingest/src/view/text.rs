@@ -22,7 +22,7 @@ pub struct TextPage {
     pub text: String,
     /// Byte at which it begins.
     pub offset: u64,
-    /// Byte at which to go on; `None` = that was all.
+    /// Byte at which to continue; `None` = that was all.
     pub next_offset: Option<u64>,
     /// Bytes in all.
     pub total: u64,

@@ -70,9 +70,9 @@ fn our_own_schema_is_read_exactly() {
 #[test]
 fn transcripts_are_read_by_their_pointer() {
     let tree = Tree::open(&fixture("own")).unwrap();
-    let own = read_tree(&tree);
+    let read = read_tree(&tree);
     let transcript =
-        StaminaBench.transcript(&tree, &own.episodes[0].turns[1].attempts[1].artifacts[0]).unwrap();
+        StaminaBench.transcript(&tree, &read.episodes[0].turns[1].attempts[1].artifacts[0]).unwrap();
     assert_eq!(transcript.steps.len(), 3);
     assert_eq!(transcript.steps[0].kind, StepKind::User);
     assert_eq!(transcript.steps[0].text, "Some tests failed: …");
@@ -110,7 +110,7 @@ fn transcripts_are_read_by_their_pointer() {
 
 #[test]
 fn own_attempts_without_a_reason_have_the_one_of_their_verdict() {
-    let own = |verdict: &str| {
+    let document = |verdict: &str| {
         format!(
             r#"{{"schema_version": "stamina-lab/1", "planned_turns": 4, "end_reason": "budget", "turns": [
             {{"turn": 1, "attempts": [{{"attempt": 1, "verdict": "{verdict}"}}]}},
@@ -118,7 +118,7 @@ fn own_attempts_without_a_reason_have_the_one_of_their_verdict() {
         )
     };
     for (verdict, reason) in [("failed", EndReason::TestsFailed), ("error", EndReason::NoVerdict)] {
-        let read = written(&[("scenario_0/trajectory.json", &own(verdict))]);
+        let read = written(&[("scenario_0/trajectory.json", &document(verdict))]);
         assert_eq!(read.episodes[0].turns[0].attempts[0].end_reason, Some(reason));
         assert_eq!(
             read.episodes[0].end(),
@@ -130,10 +130,10 @@ fn own_attempts_without_a_reason_have_the_one_of_their_verdict() {
 
 #[test]
 fn a_session_that_began_anew_is_in_the_import_report() {
-    let own = r#"{"schema_version": "stamina-lab/1", "turns": [
+    let document = r#"{"schema_version": "stamina-lab/1", "turns": [
         {"turn": 1, "attempts": [{"attempt": 1, "verdict": "passed", "passed": 3, "total": 3}]},
         {"turn": 2, "attempts": [{"attempt": 1, "verdict": "passed", "passed": 3, "total": 3, "session_restarted": true}]}]}"#;
-    let read = written(&[("scenario_0/trajectory.json", own)]);
+    let read = written(&[("scenario_0/trajectory.json", document)]);
     let warning = read.report.warnings.iter().find(|warning| warning.code == "session.restarted").unwrap();
     assert!(warning.message.contains("Turn 2, attempt 1"), "{}", warning.message);
     assert_eq!(
@@ -144,35 +144,35 @@ fn a_session_that_began_anew_is_in_the_import_report() {
 
 #[test]
 fn the_hash_of_the_pack_that_was_played_is_kept() {
-    let own = r#"{"schema_version": "stamina-lab/1", "turns": []}"#;
+    let document = r#"{"schema_version": "stamina-lab/1", "turns": []}"#;
     let hash = "0123456789abcdef".repeat(4);
     let report = format!(r#"{{"schema_version": "stamina-lab/1", "run": {{"pack_sha256": "{hash}"}}}}"#);
-    let read = written(&[("report.json", &report), ("scenario_0/trajectory.json", own)]);
+    let read = written(&[("report.json", &report), ("scenario_0/trajectory.json", document)]);
     assert_eq!(read.run.settings["pack_sha256"], hash.as_str());
     for none in [r#"{"run": {"pack_sha256": null}}"#, r#"{"run": {"pack_sha256": "what you like"}}"#] {
-        let read = written(&[("report.json", none), ("scenario_0/trajectory.json", own)]);
+        let read = written(&[("report.json", none), ("scenario_0/trajectory.json", document)]);
         assert!(!read.run.settings.contains_key("pack_sha256"), "{none}");
     }
 }
 
 #[test]
 fn own_episodes_without_a_plan_take_that_of_the_run_and_never_pass_all_without_an_end() {
-    let own = r#"{"schema_version": "stamina-lab/1", "turns": [{"turn": 1, "attempts": [{"attempt": 1, "verdict": "passed", "passed": 3, "total": 3}]}]}"#;
-    let planned = written(&[("config.yaml", PLAN), ("scenario_0/trajectory.json", own)]);
+    let document = r#"{"schema_version": "stamina-lab/1", "turns": [{"turn": 1, "attempts": [{"attempt": 1, "verdict": "passed", "passed": 3, "total": 3}]}]}"#;
+    let planned = written(&[("config.yaml", PLAN), ("scenario_0/trajectory.json", document)]);
     assert_eq!(planned.episodes[0].planned_turns, Some(4));
     assert_eq!(planned.episodes[0].end(), (Some(2), EndReason::Unfinished));
     let report = r#"{"schema_version": "stamina-lab/1", "run": {"planned_turns": 1}}"#;
-    let planned = written(&[("report.json", report), ("scenario_0/trajectory.json", own)]);
+    let planned = written(&[("report.json", report), ("scenario_0/trajectory.json", document)]);
     assert_eq!(planned.episodes[0].end(), (None, EndReason::PassedAll));
-    let unknown = written(&[("scenario_0/trajectory.json", own)]);
+    let unknown = written(&[("scenario_0/trajectory.json", document)]);
     assert_eq!(unknown.episodes[0].end(), (Some(2), EndReason::Unfinished));
-    let ended = own.replacen("\"turns\"", "\"finished_at\": \"2026-06-01T10:00:00Z\", \"turns\"", 1);
+    let ended = document.replacen("\"turns\"", "\"finished_at\": \"2026-06-01T10:00:00Z\", \"turns\"", 1);
     let ended = written(&[("scenario_0/trajectory.json", &ended)]);
     assert_eq!(ended.episodes[0].end(), (None, EndReason::PassedAll));
 
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("scenario_0")).unwrap();
-    std::fs::write(folder.path().join("scenario_0/trajectory.json"), own).unwrap();
+    std::fs::write(folder.path().join("scenario_0/trajectory.json"), document).unwrap();
     let original = stamps(folder.path());
     std::fs::write(folder.path().join("config.yaml"), PLAN).unwrap();
     assert_ne!(original, stamps(folder.path()), "the plan is a part of what is read");

@@ -217,7 +217,7 @@ fn other_folders_are_not_taken() {
         .unwrap();
     };
     assert!(closeness(check_refused(&atif)) > 0);
-    // Scenarios that nobody played.
+    // Scenarios that were not played.
     let pack = |target: &Path| {
         for folder in ["scenario_0/test_suites", "scenario_0/schemas", "scenario_0/changes"] {
             std::fs::create_dir_all(target.join(folder)).unwrap();

@@ -9,7 +9,7 @@ use crate::staminabench::written;
 
 #[test]
 fn a_turn_with_attempts_left_is_not_decided_while_its_episode_has_no_end() {
-    let own = |finished: &str, attempts: &str| {
+    let end_of = |finished: &str, attempts: &str| {
         let text = format!(
             r#"{{"schema_version": "stamina-lab/1", "planned_turns": 4, "attempt_limit": 2, "finished_at": {finished}, "turns": [
             {{"turn": 1, "attempts": [{{"attempt": 1, "verdict": "passed", "passed": 3, "total": 3}}]}},
@@ -22,13 +22,13 @@ fn a_turn_with_attempts_left_is_not_decided_while_its_episode_has_no_end() {
         let first = format!(r#"{{"attempt": 1, "verdict": "{verdict}", "end_reason": "server_failed"}}"#);
         let two_attempts = format!("{first}, {}", first.replace("\"attempt\": 1", "\"attempt\": 2"));
         assert_eq!(
-            own("null", &first),
+            end_of("null", &first),
             (Some(2), EndReason::Unfinished),
             "the second attempt is still to come"
         );
-        assert_eq!(own("null", &two_attempts).1, own(end_time, &two_attempts).1, "no attempt is left");
-        assert_ne!(own("null", &two_attempts).1, EndReason::Unfinished);
-        assert_eq!(own(end_time, &first), own(end_time, &two_attempts), "the episode ended there");
+        assert_eq!(end_of("null", &two_attempts).1, end_of(end_time, &two_attempts).1, "no attempt is left");
+        assert_ne!(end_of("null", &two_attempts).1, EndReason::Unfinished);
+        assert_eq!(end_of(end_time, &first), end_of(end_time, &two_attempts), "the episode ended there");
     }
 }
 

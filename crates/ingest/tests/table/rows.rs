@@ -75,7 +75,7 @@ fn no_turns_may_be_planned_and_no_attempts_may_not() {
             "{HEADER},planned_turns,attempt_limit\na,h,m,s1,,,,0,0\na,h,m,s2,1,1,true,0,0\na,h,m,s3,,,,,0\n"
         ),
     );
-    // Whoever had nothing to do has done all of it.
+    // An episode without planned turns has passed all of them.
     let empty_episode = read.episode("a", "s1");
     assert_eq!((empty_episode.planned_turns, empty_episode.end()), (Some(0), (None, EndReason::PassedAll)));
     let unknown = read.episode("a", "s3");

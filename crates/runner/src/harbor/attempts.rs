@@ -8,11 +8,12 @@ use sandbox::SandboxError;
 use super::after_attempt::{Chain, Decision, NextAttempt, NextStep, Outcome, after_attempt};
 use super::end::StepsEnd;
 use super::file::StepFile;
+use super::retry_origin::retry_origin;
 use super::reward;
 use super::snapshot::StateBeforeStep;
 use super::step_result::StepResult;
 use super::trial::Trial;
-use crate::{RunError, clock, retry_attempt};
+use crate::{RunError, clock, may_begin, retry_attempt};
 
 /// What came of a step.
 pub(super) enum AfterStep {
@@ -71,6 +72,12 @@ impl Trial<'_> {
         while attempt <= limit {
             let begun = if let Some(begun) = first_begun.take() {
                 begun
+            } else if self.repeats > 0 {
+                // The attempt was begun in time: its retry is limited as a call is.
+                if !may_begin::wait_out_a_pause(self.context, &self.status).await {
+                    return Ok(AfterStep::Ended(StepsEnd::Unfinished));
+                }
+                AttemptStart::now()
             } else {
                 if let Some(ended) = self.wait_while_paused().await {
                     return Ok(AfterStep::Ended(ended));
@@ -107,9 +114,10 @@ impl Trial<'_> {
         self.attempt = attempt;
         self.calls = self.trajectory.summaries().iter().map(|turn| turn.attempts).sum::<u32>() + 1;
         self.status.set(|shown| shown.attempt = attempt);
-        if let Some(before) = before.filter(|_| self.restores() && !self.is_as_kept) {
-            let restored = self.restore(before).await;
-            if let Some(ended) = self.unless_prepared(restored) {
+        self.retry_origin = retry_origin(self.number, attempt, before.is_some(), self.restores());
+        if (self.restores() || self.repeats > 0) && !self.is_as_kept {
+            let prepared = self.begin_attempt_again(before).await;
+            if let Some(ended) = self.unless_prepared(prepared) {
                 return Ok(AttemptEnd::Ended(ended));
             }
         }
@@ -131,7 +139,12 @@ impl Trial<'_> {
         if self.is_repeated(&played).await {
             return Ok(AttemptEnd::NotRecorded);
         }
-        self.record_and_decide(step, played, before, begun).await
+        let cause = self.cause_of_the_endpoint(&played);
+        let end = self.record_and_decide(step, played, before, begun).await;
+        if let Some(cause) = cause {
+            self.end_run_without_answers(&cause).await;
+        }
+        end
     }
 
     /// Records an attempt, and decides what follows it.

@@ -187,8 +187,8 @@ impl Trial<'_> {
         is_fresh && (self.attempt == 1 || settings.restore_before_try)
     }
 
-    /// How a step ends whose agent something outside ended. The container has changed: what the endpoint ended is retried from the
-    /// snapshot of the step, where there is one ([`super::endpoint_retries`]), and the trial ends otherwise.
+    /// How a step ends whose agent something outside ended. The container has changed: what the endpoint ended is retried where the
+    /// container can be made what it was before ([`super::endpoint_retries`]), and the trial ends otherwise.
     fn fault(&self, fault: Unrecorded, is_first: bool) -> StepFailure {
         match fault {
             Unrecorded::Endpoint(cause) => StepFailure::Ended(EndReason::Endpoint, "EndpointError", cause),

@@ -1,13 +1,18 @@
-//! Attempts at a step that the endpoint has ended: they are retried from the snapshot of the step, as often as attempts at
-//! scenarios are, and then recorded. Without a snapshot the container is no more what it was before the attempt, so the trial ends
-//! at once.
+//! Attempts at a step that the endpoint has ended: they are retried as often as attempts at scenarios are, and then recorded. Each
+//! retry begins in a container that is what it was before the attempt: from the snapshot of the step, or from the image of the
+//! task where nothing was played before. Where there is neither, the attempt is recorded at once.
 
 use model::EndReason;
+use sandbox::SandboxError;
 
+use super::retry_origin::RetryOrigin;
+use super::snapshot::StateBeforeStep;
 use super::step_result::StepResult;
 use super::trial::Trial;
 use crate::dropped_attempt::REPEATS;
+use crate::record::Exception;
 use crate::retry_attempt;
+use crate::run_context::Ending;
 
 /// What something outside has ended of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,14 +32,31 @@ fn ended_by(played: &StepResult) -> EndedBy<'_> {
 }
 
 /// Whether an attempt that the endpoint ended may be retried after so many retries.
-fn may_repeat(has_snapshot: bool, repeats: u32) -> bool {
-    has_snapshot && repeats < REPEATS
+fn may_repeat(origin: Option<RetryOrigin>, repeats: u32) -> bool {
+    origin.is_some() && repeats < REPEATS
 }
 
 impl Trial<'_> {
     /// Whether the attempt that is played may be retried, should the endpoint end it.
     pub(super) fn may_repeat(&self) -> bool {
-        may_repeat(self.context.settings.restore_before_try, self.repeats)
+        may_repeat(self.retry_origin, self.repeats)
+    }
+
+    /// Makes the container what it was before the attempt that is played. `before` is the step's snapshot. Why it is not, if it
+    /// cannot be.
+    pub(super) async fn begin_attempt_again(
+        &mut self,
+        before: Option<&StateBeforeStep>,
+    ) -> Result<Option<(EndReason, Exception)>, SandboxError> {
+        match (self.retry_origin, before) {
+            (Some(RetryOrigin::Snapshot), Some(before)) => {
+                // In a chain that goes on in one container the processes of earlier steps are missing, as after a resume.
+                self.is_resumed |= !self.restores() && self.number > 1;
+                self.restore(before).await
+            }
+            (Some(RetryOrigin::TaskImage), _) if self.repeats > 0 => self.open_again().await,
+            _ => Ok(None),
+        }
     }
 
     /// Whether an attempt is retried because the endpoint has ended it; if so, after the wait. What it has spent stays spent.
@@ -56,6 +78,22 @@ impl Trial<'_> {
         true
     }
 
+    /// Why the endpoint has ended an attempt that is not retried any more, if it has.
+    pub(super) fn cause_of_the_endpoint(&self, played: &StepResult) -> Option<String> {
+        match ended_by(played) {
+            EndedBy::Endpoint(cause) if self.repeats >= REPEATS => Some(self.context.scrub.text(cause)),
+            _ => None,
+        }
+    }
+
+    /// Ends the run after an attempt that the endpoint has ended, if no request of the run was ever answered completely: the next
+    /// trials would end the same way, without a result about the agent.
+    pub(super) async fn end_run_without_answers(&self, cause: &str) {
+        if self.context.is_never_answered().await {
+            self.context.end(Ending::Broken(retry_attempt::never_answered(cause, false)));
+        }
+    }
+
     /// Shows and tells what an attempt has spent that is not recorded.
     pub(super) async fn count_dropped(&self) {
         let spent = self.context.spent_of(&self.status, &self.planned.name).await;
@@ -69,15 +107,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_attempt_that_the_endpoint_ends_is_retried_three_times_where_a_snapshot_is_kept() {
-        let (mut repeats, mut without) = (0, 0);
-        while may_repeat(true, repeats) {
-            repeats += 1;
-        }
-        while may_repeat(false, without) {
-            without += 1;
-        }
-        assert_eq!((repeats, without), (3, 0));
+    fn an_attempt_that_the_endpoint_ends_is_retried_three_times_where_its_container_can_be_made_again() {
+        let retries = |origin| (0..=10).find(|repeats| !may_repeat(origin, *repeats));
+        assert_eq!(retries(Some(RetryOrigin::Snapshot)), Some(3));
+        assert_eq!(retries(Some(RetryOrigin::TaskImage)), Some(3));
+        assert_eq!(retries(None), Some(0));
     }
 
     #[test]

@@ -8,8 +8,10 @@ use sha2::Digest as _;
 use super::archives;
 use super::task::variables;
 use super::trial::Trial;
+use crate::kill_points;
 use crate::live::Phase;
 use crate::record::{Exception, exception};
+use crate::state::SessionState;
 
 /// Seconds of the check that a container works.
 const HELLO: u64 = 60;
@@ -108,6 +110,19 @@ impl Trial<'_> {
             return Ok(Some(not_started));
         }
         self.ready().await
+    }
+
+    /// Opens a new container in place of the one in which the first attempt at the first step was played: nothing of that attempt is
+    /// in it. Why it never is ready, if it is not.
+    pub(super) async fn open_again(&mut self) -> Result<Option<(EndReason, Exception)>, SandboxError> {
+        if let Some(container) = self.container.take() {
+            container.close().await?;
+        }
+        kill_points::point("container about to be opened again");
+        // What that attempt spent is asked for again before the call.
+        self.known = SessionState::default();
+        (self.was_played, self.was_verified) = (false, false);
+        Box::pin(self.open()).await
     }
 
     /// Builds the image of the task, unless one of the same files is there. The inner error is one of the task's files.

@@ -80,6 +80,7 @@ pub(crate) async fn play(
         is_as_kept: false,
         is_resumed: false,
         repeats: 0,
+        retry_origin: None,
         stop: context.stop.child_token(),
     };
     trial.name_trajectory();

@@ -315,23 +315,23 @@ mod tests {
     #[test]
     fn attempts_that_build_on_each_other_begin_again_with_the_first_one_of_their_step() {
         const FAILED: Option<EndReason> = Some(EndReason::TestsFailed);
-        let ours = Rules { fail_stop: false, continues: true, attempts: 3, ..RULES };
+        let rules = Rules { fail_stop: false, continues: true, attempts: 3, ..RULES };
         let mut between = trajectory(2, &[FAILED, FAILED]);
-        assert_eq!(resume_place(ours, Some(record(2, None)), &mut between), Ok(Some((2, 1))));
+        assert_eq!(resume_place(rules, Some(record(2, None)), &mut between), Ok(Some((2, 1))));
         assert_eq!((between.last(), between.current.unwrap().turn), (None, 2), "none of them counts");
         // One that the endpoint has ended is taken back, and with it those that it built on.
         let mut outside = trajectory(2, &[FAILED, Some(EndReason::Endpoint)]);
-        assert_eq!(resume_place(ours, Some(record(2, None)), &mut outside), Ok(Some((2, 1))));
+        assert_eq!(resume_place(rules, Some(record(2, None)), &mut outside), Ok(Some((2, 1))));
         assert_eq!(outside.last(), None);
         // A step that is decided stays: its container was kept after it.
         let mut decided = trajectory(2, &[FAILED, None]);
-        assert_eq!(resume_place(ours, Some(record(2, Some(2))), &mut decided), Ok(Some((3, 1))));
+        assert_eq!(resume_place(rules, Some(record(2, Some(2))), &mut decided), Ok(Some((3, 1))));
         assert_eq!(decided.last(), Some((2, 2)));
         // Where it could not be kept, the whole step is retried.
         let mut unkept = trajectory(2, &[FAILED, None]);
-        assert_eq!(resume_place(ours, Some(record(2, None)), &mut unkept), Ok(Some((2, 1))));
+        assert_eq!(resume_place(rules, Some(record(2, None)), &mut unkept), Ok(Some((2, 1))));
         assert_eq!(unkept.last(), None);
-        assert_eq!(resume_place(ours, Some(record(2, Some(1))), &mut trajectory(3, &[None])), Ok(None));
+        assert_eq!(resume_place(rules, Some(record(2, Some(1))), &mut trajectory(3, &[None])), Ok(None));
     }
 
     #[test]

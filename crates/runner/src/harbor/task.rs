@@ -377,7 +377,9 @@ impl Task {
         let mut notes: Vec<String> =
             read.unknown.iter().map(|key| format!("task.toml: the key {key} is not obeyed")).collect();
         if read.unknown_more > 0 {
-            notes.push(format!("task.toml: {} further keys are not obeyed", read.unknown_more));
+            let more = model::counted(read.unknown_more as u64, "further key");
+            let verb = if read.unknown_more == 1 { "is" } else { "are" };
+            notes.push(format!("task.toml: {more} {verb} not obeyed"));
         }
         if read.file.is_public && settings.reach == sandbox::NetworkAccess::Gateway {
             notes.push("it may use the internet, and has none here unless limits.network=open".to_owned());

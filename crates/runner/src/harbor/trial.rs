@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::file::TaskFile;
 use super::player::Player;
+use super::retry_origin::RetryOrigin;
 use super::task::{Task, Tasks};
 use crate::folders::Folders;
 use crate::record::{EpisodeFolder, Trajectory};
@@ -55,10 +56,13 @@ pub(super) struct Trial<'a> {
     pub(super) was_verified: bool,
     /// Whether the container is what the snapshot of the step keeps: nothing was executed in it since.
     pub(super) is_as_kept: bool,
-    /// Whether the next attempt begins in a container that a resume opened from a snapshot.
+    /// Whether the next attempt begins in a container that a resume opened from a snapshot, or a retry where attempts do not begin
+    /// from snapshots otherwise.
     pub(super) is_resumed: bool,
     /// How often the attempt that is played was retried because the endpoint had ended it.
     pub(super) repeats: u32,
+    /// What a retry of that attempt begins from; `None` = its container cannot be made again.
+    pub(super) retry_origin: Option<RetryOrigin>,
     /// Ends the attempt in flight: with the run, or because a control request asks for a retry.
     pub(super) stop: CancellationToken,
 }

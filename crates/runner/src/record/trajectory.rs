@@ -174,14 +174,14 @@ pub(crate) struct AttemptRecord {
     /// Tokens and cost by the harness's own count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) harness_tokens: Option<Tokens>,
-    /// How often it was retried from its snapshot because of something outside the agent.
+    /// How often it was retried because of something outside the agent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) repeats: u32,
     /// The agent's session could not be resumed, and began anew at this attempt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) session_restarted: bool,
-    /// It began in a container that a resume opened from the snapshot before its step: processes in the background that an
-    /// earlier step had left were not in it.
+    /// It began in a container that a resume opened from the snapshot before its step, or a retry where attempts do not begin from
+    /// snapshots otherwise: processes in the background that an earlier step had left were not in it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) resumed: bool,
     /// The reward that decides, of a step of a task.

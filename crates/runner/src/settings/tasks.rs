@@ -228,8 +228,8 @@ mod tests {
         let tries = ["agent=MINI_SWE", "tasks=/t", "restore_before_try=true", "attempt_limit=4"];
         let settings = resolved(&tries).unwrap();
         assert_eq!((settings.attempt_limit, settings.restore_before_try), (4, true));
-        let both = resolved(&[&tries[..], &["harbor.attempt_limit=2"]].concat()).unwrap();
-        assert_eq!(both.attempt_limit, 2, "the key of the benchmark says it");
+        let both_keys = resolved(&[&tries[..], &["harbor.attempt_limit=2"]].concat()).unwrap();
+        assert_eq!(both_keys.attempt_limit, 2, "the key of the benchmark says it");
         let one = resolved(&["agent=NOP", "tasks=/t"]).unwrap();
         assert_eq!((one.attempt_limit, one.restore_before_try), (1, false));
     }
@@ -281,8 +281,8 @@ mod tests {
         assert_eq!(serde_json::from_value::<RunSettings>(record).unwrap(), plain);
         let kept = settings(&["harbor.snapshots=each_step"]);
         assert!(kept.keeps_snapshots() && !kept.restore_before_try);
-        let ours = settings(&["harbor.protocol=ours", "harbor.snapshots=each_step"]);
-        assert!(ours.keeps_snapshots() && ours.attempt_limit == 10, "no protocol forbids it");
+        let own_protocol = settings(&["harbor.protocol=ours", "harbor.snapshots=each_step"]);
+        assert!(own_protocol.keeps_snapshots() && own_protocol.attempt_limit == 10, "no protocol forbids it");
         assert!(settings(&["harbor.protocol=mt_at_k"]).keeps_snapshots(), "its attempts begin from them");
         assert!(resolved(&["agent=NOP", "tasks=/t", "harbor.snapshots=last"]).is_err());
     }

@@ -92,15 +92,15 @@ fn an_original_configuration_loads_and_what_is_not_ours_is_kept() {
 
 #[test]
 fn a_pack_bounds_itself_unless_something_was_said() {
-    let of_pack = |more: &[&str]| {
+    let pack_bounds = |more: &[&str]| {
         let mut list = vec!["agent=MOCK", "output_dir=/r", "scenarios_dir=/pack"];
         list.extend(more);
         let generation = resolved_values(&list).unwrap().generation;
         (generation.n_scenarios, generation.n_turns)
     };
-    assert_eq!(of_pack(&[]), (1000, 1000));
-    assert_eq!(of_pack(&["restful_server_gen_iterative.n_turns=7"]), (1000, 7));
-    assert_eq!(of_pack(&["quick_debug=true"]), (2, 2));
+    assert_eq!(pack_bounds(&[]), (1000, 1000));
+    assert_eq!(pack_bounds(&["restful_server_gen_iterative.n_turns=7"]), (1000, 7));
+    assert_eq!(pack_bounds(&["quick_debug=true"]), (2, 2));
 }
 
 #[test]
@@ -130,9 +130,9 @@ fn refusals_say_which_key_why_and_what_instead() {
             .contains("never the key")
     );
     assert!(refusal(&["agent=CODEX", "endpoint.base_url=http://x"]).starts_with("codex.model_id: "));
-    let both =
+    let clashing =
         ["agent=CODEX", "endpoint.base_url=http://x", "endpoint.key_env=MY_KEY", "docker.env_vars=TZ,MY_KEY"];
-    assert!(refusal(&both).starts_with("docker.env_vars: MY_KEY holds the endpoint's key"));
+    assert!(refusal(&clashing).starts_with("docker.env_vars: MY_KEY holds the endpoint's key"));
     assert!(refusal(&["agent=CODEX", "docker.env_vars=OPENAI_API_KEY=sk-1"]).contains("looks like a secret"));
     assert!(
         refusal(&["agent=CODEX", "docker.extra_docker_args=--privileged"])
@@ -148,10 +148,10 @@ fn refusals_say_which_key_why_and_what_instead() {
     assert!(refusal(&["agent=CUSTOM"]).starts_with("harness_file: "));
     assert!(refusal(&["agent=MOCK", "endpoint.price.input=3"]).starts_with("endpoint.price: "));
     let endpoint = ["agent=CODEX", "endpoint.base_url=http://x", "endpoint.price.per_hour=2"];
-    let both = refusal(&[&endpoint[..], &["endpoint.price.output=0"]].concat());
+    let message = refusal(&[&endpoint[..], &["endpoint.price.output=0"]].concat());
     assert!(
-        both.starts_with("endpoint.price.per_hour: ") && both.contains("endpoint.price.output is"),
-        "{both}"
+        message.starts_with("endpoint.price.per_hour: ") && message.contains("endpoint.price.output is"),
+        "{message}"
     );
     let direct = refusal(&["agent=CODEX", "endpoint.mode=direct", "endpoint.price.per_hour=2"]);
     assert!(direct.starts_with("endpoint.price.per_hour: "), "{direct}");

@@ -6,5 +6,6 @@
 
 mod attempts;
 mod boundaries;
+mod endpoint_faults;
 mod same_results;
 mod trials;

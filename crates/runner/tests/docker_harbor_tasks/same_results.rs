@@ -93,28 +93,28 @@ async fn the_reference_solution_comes_to_what_harbors_own_jobs_came_to() {
     let settings = settings(&folder, &tasks(room.path()), &["agent=ORACLE"]);
     let (on_event, events) = keep();
     assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
-    let ours = episodes(&folder);
-    let mut theirs = by_task(&job("oracle-k2"));
-    theirs.extend(by_task(&job("failures-k1")));
-    let found = by_task(&ours);
-    assert_eq!(found.keys().collect::<Vec<_>>(), theirs.keys().collect::<Vec<_>>());
+    let played = episodes(&folder);
+    let mut expected = by_task(&job("oracle-k2"));
+    expected.extend(by_task(&job("failures-k1")));
+    let found = by_task(&played);
+    assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
     assert_eq!(found.len(), 10);
-    for (task, steps) in &theirs {
+    for (task, steps) in &expected {
         assert_eq!(&found[task], steps, "{task}");
     }
     // If the image cannot be built there is no step, and the exception says why.
-    let broken = ours.iter().find(|episode| episode.scenario.contains("_v6_")).unwrap();
+    let broken = played.iter().find(|episode| episode.scenario.contains("_v6_")).unwrap();
     assert_eq!((broken.turns.len(), broken.end_reason), (0, Some(EndReason::Environment)));
     assert!(broken.exception.as_ref().unwrap().1.contains("stamina-task:"), "{:?}", broken.exception);
     let events = events.lock().unwrap();
-    let own: Vec<f64> = events
+    let own_seconds_of_attempts: Vec<f64> = events
         .iter()
         .filter_map(|event| match event {
             Event::Attempt { own_seconds, .. } => Some(*own_seconds),
             _ => None,
         })
         .collect();
-    assert_eq!(own.len(), 30);
+    assert_eq!(own_seconds_of_attempts.len(), 30);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -133,9 +133,9 @@ async fn nobody_fails_every_step_of_the_ten_tasks_as_in_harbors_own_jobs() {
     let (on_event, _) = keep();
     assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
     let found = by_task(&episodes(&folder));
-    let mut theirs = by_task(&job("nop-k1"));
-    assert_eq!(theirs.len(), 2);
-    let (_, notes) = theirs.iter().find(|(task, _)| task.contains("_t1_")).unwrap();
+    let mut expected = by_task(&job("nop-k1"));
+    assert_eq!(expected.len(), 2);
+    let (_, notes) = expected.iter().find(|(task, _)| task.contains("_t1_")).unwrap();
     let notes = notes.clone();
     assert!(notes.iter().all(|step| step.contains("reward Some(0.0) None")), "every step fails: {notes:?}");
     // Harbor's own job has two of the tasks. The other eight have the suites of the first one, but for what ends a chain: that is
@@ -157,14 +157,14 @@ async fn nobody_fails_every_step_of_the_ten_tasks_as_in_harbors_own_jobs() {
         } else {
             notes.clone()
         };
-        theirs.insert(task, steps);
+        expected.insert(task, steps);
     }
-    assert_eq!(theirs.len(), 10);
-    let counts: Vec<usize> = theirs.values().map(Vec::len).collect();
+    assert_eq!(expected.len(), 10);
+    let counts: Vec<usize> = expected.values().map(Vec::len).collect();
     assert_eq!(counts, [4, 3, 4, 3, 4, 4, 1, 0, 2, 4]);
     assert_eq!(found.len(), count, "{:?}", found.keys());
     for (task, steps) in &found {
-        assert_eq!(steps, &theirs[task], "{task}");
+        assert_eq!(steps, &expected[task], "{task}");
     }
 }
 
@@ -181,15 +181,15 @@ async fn a_harness_with_the_simulated_model_comes_to_what_the_reference_solution
     let settings = settings(&folder, &tasks(room.path()), &more);
     let (on_event, events) = keep();
     assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
-    let ours = episodes(&folder);
-    let mut theirs = by_task(&job("oracle-k2"));
-    theirs.extend(by_task(&job("failures-k1")));
-    let found = by_task(&ours);
+    let played = episodes(&folder);
+    let mut expected = by_task(&job("oracle-k2"));
+    expected.extend(by_task(&job("failures-k1")));
+    let found = by_task(&played);
     assert_eq!(found.len(), count);
     for (task, steps) in &found {
-        assert_eq!(steps, &theirs[task], "{task}");
+        assert_eq!(steps, &expected[task], "{task}");
     }
-    for turn in ours.iter().flat_map(|episode| &episode.turns) {
+    for turn in played.iter().flat_map(|episode| &episode.turns) {
         let attempt = &turn.attempts[0];
         assert!(attempt.tokens.input.is_some_and(|tokens| tokens > 0), "the gateway counted: {attempt:?}");
         assert!(attempt.tool_calls.is_some_and(|calls| calls > 1), "{attempt:?}");

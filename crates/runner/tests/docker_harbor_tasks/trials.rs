@@ -7,8 +7,8 @@ use std::sync::Arc;
 use model::{EndReason, Verdict};
 use runner::{Event, Finish, OnEvent};
 
-use crate::common::{self, episodes, keep};
-use crate::tasks_of_harbor::{HARNESS, REWARD, settings, task};
+use crate::common::{episodes, keep};
+use crate::tasks_of_harbor::{KNOWS_RESUME, RESUMED, REWARD, UNTIL_STOPPED, settings, task};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
@@ -74,12 +74,12 @@ async fn a_container_stays_for_its_trial_and_every_part_of_a_step_has_its_place(
     assert_eq!(attempt.end_reason, Some(EndReason::Environment));
     let message = &attempt.exception.as_ref().unwrap().1;
     assert!(message.contains("code 3") && message.contains("no"), "{message}");
-    let without: Vec<_> = episode_of("without")
+    let no_reward: Vec<_> = episode_of("without")
         .turns
         .iter()
         .map(|turn| (turn.attempts[0].verdict, turn.attempts[0].end_reason))
         .collect();
-    assert_eq!(without, [(Verdict::Error, Some(EndReason::NoVerdict)), (Verdict::Passed, None)]);
+    assert_eq!(no_reward, [(Verdict::Error, Some(EndReason::NoVerdict)), (Verdict::Passed, None)]);
     assert_eq!(episodes.len(), 3);
     let report: serde_json::Value =
         serde_json::from_slice(&fs::read(folder.join("report.json")).unwrap()).unwrap();
@@ -119,7 +119,7 @@ async fn a_trial_that_was_stopped_is_played_again_from_its_first_step() {
     // A second pass over the first step would find what the first pass left.
     let first = format!("r=1; [ -e /app/first ] && r=0; touch /app/first; echo $r {REWARD}");
     let second = format!("r=0; [ -e /app/first ] && r=1; echo $r {REWARD}");
-    task(&tasks, "stopped", "", &[("true", &first), ("sleep 2", &second)]);
+    task(&tasks, "stopped", KNOWS_RESUME, &[("true", &first), (UNTIL_STOPPED, &second)]);
     let folder = room.path().join("run");
     let at = folder.clone();
     let stop_at_first: OnEvent = Arc::new(move |event| {
@@ -133,7 +133,8 @@ async fn a_trial_that_was_stopped_is_played_again_from_its_first_step() {
     assert_eq!(episodes(&folder)[0].turns.len(), 1);
     let (on_event, events) = keep();
     let looked_at = runner::origin::identity(&folder).unwrap();
-    let finished = runner::resume(folder.clone(), Vec::new(), looked_at, on_event).await.unwrap();
+    let change = vec![RESUMED.to_owned()];
+    let finished = runner::resume(folder.clone(), change, looked_at, on_event).await.unwrap();
     assert_eq!(finished, Finish::Finished);
     let episode = episodes(&folder).remove(0);
     assert_eq!((episode.turns.len(), episode.stamina()), (2, 2), "{:?}", episode.turns);
@@ -242,25 +243,6 @@ async fn a_step_that_leaves_a_lot_or_prints_all_the_time_is_graded_as_any_other(
     let kept = folder.join("scenario_1/artifacts/turn_2/artifacts");
     let names: Vec<_> = fs::read_dir(kept).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["c"]);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs a container engine"]
-async fn a_trial_that_the_endpoint_ends_is_counted_as_lost_to_it() {
-    let room = tempfile::tempdir().unwrap();
-    let (tasks, folder) = (room.path().join("tasks"), room.path().join("run"));
-    task(&tasks, "refused", "", &[("true", &format!("echo 1 {REWARD}"))]);
-    let mut settings = settings(&folder, &tasks, &HARNESS);
-    let base_url = common::refuses("400 Bad Request", r#"{"error":{"message":"unknown field"}}"#);
-    settings.endpoint =
-        runner::settings::EndpointSettings::Gateway { base_url, key: gateway::keys::KeySource::None };
-    settings.model = Some("m".to_owned());
-    let (on_event, _) = keep();
-    let finish = runner::run(settings, on_event).await.unwrap();
-    assert!(matches!(finish, Finish::Failed { .. }), "{finish:?}");
-    assert_eq!(episodes(&folder)[0].end_reason, Some(EndReason::Endpoint));
-    let counts = runner::live::read(&folder).unwrap().endpoint;
-    assert_eq!(counts, Some(runner::EndpointAttempts { retried: 0, lost: 1 }));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -9,6 +9,12 @@ use std::path::Path;
 pub(crate) const HARNESS: [&str; 4] =
     ["agent=MINI_SWE", "endpoint.mode=oracle", "limits.memory_gib=1.5", "batch_size=2"];
 pub(crate) const REWARD: &str = "> /logs/verifier/reward.txt";
+/// In the `task.toml` of a task that has to know whether its run was resumed with [`RESUMED`].
+pub(crate) const KNOWS_RESUME: &str = "[environment.env]\nRESUMED = \"${RESUMED:-}\"\n";
+/// The change of a resume that such a task sees.
+pub(crate) const RESUMED: &str = "docker.env_vars=RESUMED=yes";
+/// Waits until the stop of the run ends it. After a resume it goes on at once. Where no stop comes, its step cannot pass.
+pub(crate) const UNTIL_STOPPED: &str = "[ -n \"$RESUMED\" ] || { sleep 600; rm -rf /app/*; }";
 
 /// Settings of a run of tasks.
 pub(crate) fn settings(folder: &Path, tasks: &Path, more: &[&str]) -> runner::settings::RunSettings {
@@ -33,8 +39,8 @@ pub(crate) fn is_every_way() -> bool {
 pub(crate) fn inputs(folder: &Path, episode: &str, turn: u64) -> Vec<u64> {
     let log = fs::read_to_string(folder.join(".stamina/gateway.jsonl")).unwrap();
     let lines = log.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let of_step = lines.filter(|line| line["episode"] == episode && line["turn"] == turn);
-    of_step.filter_map(|line| line["tokens"]["input"].as_u64()).collect()
+    let step_lines = lines.filter(|line| line["episode"] == episode && line["turn"] == turn);
+    step_lines.filter_map(|line| line["tokens"]["input"].as_u64()).collect()
 }
 
 /// Writes a task whose steps are pairs of a solution and a test.

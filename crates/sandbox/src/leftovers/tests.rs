@@ -97,13 +97,13 @@ fn a_copy_of_a_folder_has_snapshots_of_its_own() {
 
 #[test]
 fn what_is_left_is_listed_by_the_id_of_its_run() {
-    let of_labels = |labels: &[(&str, &str)]| {
+    let owner = |labels: &[(&str, &str)]| {
         let labels = labels.iter().map(|(name, value)| (key(name), (*value).to_owned())).collect();
         leftover("network", Some("n".to_owned()), None, Some(labels)).unwrap()
     };
-    let now = of_labels(&[("run", "0f3a5c77"), ("folder", "00c0ffee")]);
+    let now = owner(&[("run", "0f3a5c77"), ("folder", "00c0ffee")]);
     assert_eq!((now.run.as_str(), run_in_folder(&now).as_str()), ("0f3a5c77", "0f3a5c77x00c0ffee"));
-    let before = of_labels(&[("run", "0f3a5c77")]);
+    let before = owner(&[("run", "0f3a5c77")]);
     assert_eq!((before.run.as_str(), run_in_folder(&before).as_str()), ("0f3a5c77", "0f3a5c77"));
 }
 

@@ -115,14 +115,14 @@ mod tests {
                 processes: Some(rows.iter().map(|cells| row(cells)).collect()),
             })
         };
-        let of_docker = ["UID", "PID", "PPID", "C", "STIME", "TTY", "TIME", "CMD"];
+        let docker_columns = ["UID", "PID", "PPID", "C", "STIME", "TTY", "TIME", "CMD"];
         let init = ["root", "4711", "4690", "0", "12:00", "?", "00:00:00", "/sbin/docker-init"];
         let idle = ["root", "4735", "4711", "0", "12:00", "?", "00:00:00", "sleep infinity"];
         let wanted = BTreeSet::from(["4711".to_owned(), "4735".to_owned()]);
-        assert_eq!(listed(&of_docker, &[&init, &idle]), Some(wanted));
-        assert_eq!(listed(&of_docker, &[]), Some(BTreeSet::new()));
+        assert_eq!(listed(&docker_columns, &[&init, &idle]), Some(wanted));
+        assert_eq!(listed(&docker_columns, &[]), Some(BTreeSet::new()));
         assert_eq!(listed(&["USER", "COMMAND"], &[&["root", "sleep"]]), None);
-        assert_eq!(listed(&of_docker, &[&["root"]]), None, "a row that ends before its id");
+        assert_eq!(listed(&docker_columns, &[&["root"]]), None, "a row that ends before its id");
         assert_eq!(ids(ContainerTopResponse::default()), None);
     }
 }

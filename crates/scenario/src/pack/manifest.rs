@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use model::counted;
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -178,8 +179,8 @@ impl Manifest {
         let manifest: Self = serde_json::from_slice(bytes).map_err(|error| content(error.to_string()))?;
         if manifest.config.n_scenarios as usize != manifest.scenarios.len() {
             return Err(content(format!(
-                "It lists {} scenarios, and its config says {}",
-                manifest.scenarios.len(),
+                "It lists {}, and its config says {}",
+                counted(manifest.scenarios.len() as u64, "scenario"),
                 manifest.config.n_scenarios
             )));
         }
@@ -190,13 +191,15 @@ impl Manifest {
                 || scenario.turns != turns
                 || scenario.turn_sha256.len() != turns as usize
             {
-                return Err(content(format!("Its entry {index} is not that of {name} with {turns} turns")));
+                let turns = counted(turns.into(), "turn");
+                return Err(content(format!("Its entry {index} is not that of {name} with {turns}")));
             }
             for (key, counts) in [("sampled", &scenario.sampled), ("fallback", &scenario.fallback)] {
                 if !counts.is_empty() && counts.len() != turns as usize {
                     return Err(content(format!(
-                        "`{key}` of {name} has {} numbers for {turns} turns",
-                        counts.len()
+                        "`{key}` of {name} has {} for {}",
+                        counted(counts.len() as u64, "number"),
+                        counted(turns.into(), "turn")
                     )));
                 }
             }
@@ -241,20 +244,20 @@ impl Manifest {
             return found;
         }
         if self.scenarios.len() != other.scenarios.len() {
-            found.push(format!("{} scenarios against {}", self.scenarios.len(), other.scenarios.len()));
+            let own = counted(self.scenarios.len() as u64, "scenario");
+            found.push(format!("{own} against {}", other.scenarios.len()));
         }
         for (left, right) in self.scenarios.iter().zip(&other.scenarios) {
             let differing: Vec<usize> = (0..left.turn_sha256.len().max(right.turn_sha256.len()))
                 .filter(|&turn| left.turn_sha256.get(turn) != right.turn_sha256.get(turn))
                 .collect();
             if let Some(first) = differing.first() {
-                found.push(format!(
-                    "{}: {} of {} turns differ, the first is turn {}",
-                    left.folder,
-                    differing.len(),
-                    left.turns,
-                    first + 1
-                ));
+                let turns = counted(left.turns.into(), "turn");
+                let turns_differing = match differing.len() {
+                    1 => format!("1 of {turns} differs, turn {}", first + 1),
+                    more => format!("{more} of {turns} differ, the first is turn {}", first + 1),
+                };
+                found.push(format!("{}: {turns_differing}", left.folder));
             }
         }
         found
@@ -291,7 +294,38 @@ fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Manifest;
+    use super::{Generator, Manifest, SampledBy, ScenarioEntry};
+    use crate::config::Generation;
+    use crate::sample::Origin;
+
+    #[test]
+    fn one_turn_that_differs_has_no_plural() {
+        let with_hashes = |hashes: &[&str]| Manifest {
+            format: super::PACK_VERSION.to_owned(),
+            generator: Generator { name: "g".to_owned(), version: "1".to_owned() },
+            seed: 0,
+            sampler: SampledBy { name: "programmatic".to_owned(), model: None },
+            config: Generation::default(),
+            sha256: hashes.join(" "),
+            bytes: 0,
+            scenarios: vec![ScenarioEntry {
+                folder: "scenario_0".to_owned(),
+                title: String::new(),
+                topic: String::new(),
+                origin: Origin::Programmatic,
+                turns: hashes.len() as u32,
+                sampled: Vec::new(),
+                fallback: Vec::new(),
+                sha256: String::new(),
+                turn_sha256: hashes.iter().map(|hash| (*hash).to_owned()).collect(),
+            }],
+        };
+        let differences = |left: &[&str], right: &[&str]| with_hashes(left).differences(&with_hashes(right));
+        assert_eq!(differences(&["a"], &["b"]), ["scenario_0: 1 of 1 turn differs, turn 1"]);
+        assert_eq!(differences(&["a", "b"], &["a", "c"]), ["scenario_0: 1 of 2 turns differs, turn 2"]);
+        let two = differences(&["a", "b", "c"], &["a", "x", "y"]);
+        assert_eq!(two, ["scenario_0: 2 of 3 turns differ, the first is turn 2"]);
+    }
 
     #[test]
     // docs/security.md: A file that is loaded as settings

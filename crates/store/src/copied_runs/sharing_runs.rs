@@ -201,13 +201,13 @@ mod tests {
         let kept_with = by_trial(&kept);
         assert!(kept.iter().all(|run| candidates(run, &kept_with).is_empty()));
         // A run without one is compared with some of them, and one that a user has marked with none.
-        let without = SharingRun { trials: 1, ..with_own(5000) };
-        assert_eq!(candidates(&without, &kept_with).len(), MOST_COMPARED);
-        assert!(candidates(&SharingRun { is_marked: true, ..without }, &kept_with).is_empty());
+        let one_trial = SharingRun { trials: 1, ..with_own(5000) };
+        assert_eq!(candidates(&one_trial, &kept_with).len(), MOST_COMPARED);
+        assert!(candidates(&SharingRun { is_marked: true, ..one_trial }, &kept_with).is_empty());
     }
 
     /// The steps of finding the shared trials of runs that have one in common and these of their own.
-    fn work(runs: usize, own: usize) -> i32 {
+    fn work(runs: usize, own_trials: usize) -> i32 {
         let store = Store::in_memory().unwrap();
         let source = store.put_source("/data/a", "a", false).unwrap();
         let benchmark = || Benchmark { key: "b".into(), name: "B".into() };
@@ -219,7 +219,7 @@ mod tests {
             (format!("r{run}"), episode)
         };
         let episodes: Vec<(String, Episode)> =
-            (0..runs).flat_map(|run| (0..=own).map(move |trial| episode(run, trial))).collect();
+            (0..runs).flat_map(|run| (0..=own_trials).map(move |trial| episode(run, trial))).collect();
         let part =
             ParsedPart { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
         store.put_part(source, &part).unwrap();

@@ -1,7 +1,10 @@
 //! Lists of runs, their tags and summaries, and the search for texts.
 
-use model::{Baseline, Benchmark, CensoringPolicy, EndReason, Ending, Episode, Run};
-use store::{JOB_ID, MatchKind, RunFilter, RunGrouping, RunSort, Store, Summary};
+use model::{
+    Attempt, Baseline, Benchmark, CensoringPolicy, EndReason, Ending, Episode, Request, Run, Stamina,
+    TestOutcome, TestResult, Turn, Verdict,
+};
+use store::{JOB_ID, MatchKind, MatchRank, RunFilter, RunGrouping, RunSort, Store, Summary};
 
 use crate::{episode, library, put, run, summarize};
 
@@ -77,6 +80,51 @@ fn stamina_of_runs_of_other_lengths_is_not_sorted_together() {
         let ascending = RunFilter { ascending: true, ..filter };
         assert_eq!(slugs(&store, &ascending), ["many.long", "many.longer", "many.short", "many.unknown"]);
     }
+}
+
+/// Turns out of 12 and turns out of 100 have no common scale.
+#[test]
+fn the_greatest_stamina_of_a_group_is_given_for_every_number_of_turns() {
+    let store = Store::in_memory().unwrap();
+    let source = store.put_source("/data/many", "many", false).unwrap();
+    let runs: Vec<Run> = ["a", "b", "c", "d"].iter().map(|key| run(key, "glm")).collect();
+    store.put_runs(source, "", "staminabench", &runs).unwrap();
+    let episodes = ["a", "b", "c", "d"].map(|key| (key, episode("shop", 5, 2)));
+    put(&store, source, "p", 1, &episodes, &[]);
+    for stale in store.stale_runs().unwrap() {
+        let (mean, ci_high, tau) = match stale.slug.as_str() {
+            "many.a" => (Some(7.0), Some(9.5), Some(12)),
+            "many.b" => (Some(8.0), None, Some(12)),
+            "many.c" => (Some(40.0), Some(52.0), Some(100)),
+            _ => (None, None, None),
+        };
+        let stamina = Stamina { mean, ci_high, tau, ..Stamina::default() };
+        store.put_summary(&stale, &Summary { stamina, ..Summary::default() }).unwrap();
+    }
+    let groups = store.list_runs(&RunFilter::default()).unwrap().groups;
+    assert_eq!((groups.len(), groups[0].tau), (1, Some((12, 100))));
+    assert_eq!(groups[0].most_stamina, [(12, 9.5), (100, 52.0)]);
+}
+
+/// The τ of a run without tests is not that of its group, and its stamina stretched the scale of the others.
+#[test]
+fn a_run_without_tests_has_no_greatest_stamina() {
+    let store = Store::in_memory().unwrap();
+    let source = store.put_source("/data/many", "many", false).unwrap();
+    let mut untested = run("a", "glm");
+    untested.benchmark.key = model::LOCOBENCH_AGENT.to_owned();
+    store.put_runs(source, "", "locobench", &[untested, run("b", "glm")]).unwrap();
+    let episodes = ["a", "b"].map(|key| (key, episode("shop", 5, 2)));
+    put(&store, source, "p", 1, &episodes, &[]);
+    for stale in store.stale_runs().unwrap() {
+        let tau = if stale.slug == "many.a" { 40 } else { 5 };
+        let stamina = Stamina { mean: Some(2.0), tau: Some(tau), ..Stamina::default() };
+        store.put_summary(&stale, &Summary { stamina, ..Summary::default() }).unwrap();
+    }
+    let filter = RunFilter { group: RunGrouping::None, ..RunFilter::default() };
+    let groups = store.list_runs(&filter).unwrap().groups;
+    assert_eq!((groups.len(), groups[0].tau), (1, Some((5, 5))));
+    assert_eq!(groups[0].most_stamina, [(5, 2.0)]);
 }
 
 #[test]
@@ -290,6 +338,92 @@ fn text_is_found_after_indexing_and_not_after_its_deletion() {
     assert_eq!(hits("test_1 assertion").len(), 5, "the first attempts of five turns");
 }
 
+/// A turn with a request and a failed attempt; of each failing test its id, what it checks, and what came out.
+fn failed_turn(number: u32, request: &str, tests: &[(&str, &str, &str)]) -> Turn {
+    let mut attempt = Attempt::new(1, Verdict::Failed);
+    let failing = |(id, intent, actual): &(&str, &str, &str)| TestResult {
+        intent: Some((*intent).to_owned()),
+        expected: Some("exit 2".to_owned()),
+        actual: Some((*actual).to_owned()),
+        // The source says what came out twice.
+        message: Some((*actual).to_owned()),
+        ..TestResult::new(*id, TestOutcome::Failed)
+    };
+    attempt.tests = tests.iter().map(failing).collect();
+    Turn { attempts: vec![attempt], request: Some(Request::Text(request.to_owned())), ..Turn::new(number) }
+}
+
+/// `search unknown subcommand` gave twenty requests that add a new subcommand before the tests of that name, one for each turn and
+/// run of one failing test, and each with its message twice.
+#[test]
+fn phrases_come_first_and_a_failing_test_of_many_turns_and_runs_is_one_hit() {
+    let store = Store::in_memory().unwrap();
+    let source = store.put_source("/data/results", "results", false).unwrap();
+    store.put_runs(source, "", "staminabench", &[run("a", "opus"), run("b", "qwen")]).unwrap();
+    let rejected = "unknown subcommand is rejected";
+    let notes = Episode {
+        turns: vec![
+            failed_turn(1, "Add a subcommand. What is unknown fails.", &[("c001", rejected, "status 127")]),
+            failed_turn(2, "Keep unknown subcommands apart.", &[("c007", rejected, "status 127")]),
+            failed_turn(3, "No note is such that it is noted.", &[("c002", "missing", "no such note: 7")]),
+        ],
+        ..Episode::new("notes", "notes")
+    };
+    put(&store, source, "1", 1, &[("a", notes.clone()), ("b", notes)], &[]);
+    while store.index_text(10).unwrap() {}
+    let hits = |text: &str| store.search(text, 50).unwrap().hits;
+    let found = |text: &str| -> Vec<(MatchKind, Option<u32>, MatchRank, u32)> {
+        hits(text).into_iter().map(|hit| (hit.kind, hit.turn, hit.rank, hit.also)).collect()
+    };
+    let request = |turn: u32, rank: MatchRank| (MatchKind::Request, Some(turn), rank, 1);
+    let phrases = [request(2, MatchRank::Phrase), (MatchKind::Failure, Some(2), MatchRank::Phrase, 3)];
+    let both = [phrases[0], phrases[1], request(1, MatchRank::Words)];
+    assert_eq!(found("unknown subcommand"), both);
+    assert_eq!(found("UNKNOWN, \"subcommand"), both, "a lone mark and punctuation");
+    assert_eq!(found("\"\" unknown subcommand \"…\""), both, "empty phrases");
+    assert_eq!(found("\"unknown subcommand\""), [phrases[1]], "whole words in this order");
+    assert!(found("\"\"").is_empty());
+    let test = hits("\"unknown subcommand\"").remove(0);
+    assert_eq!(test.detail, "c007 unknown subcommand is rejected exit 2 status 127");
+    assert!(!test.also_is_least, "every attempt was read");
+    // With a small limit, too.
+    let first = store.search("unknown subcommand", 1).unwrap().hits;
+    assert_eq!((first.len(), first[0].rank), (1, MatchRank::Phrase));
+
+    let noted = hits("no such note");
+    let kinds: Vec<MatchKind> = noted.iter().map(|hit| hit.kind).collect();
+    assert_eq!(kinds, [MatchKind::Failure, MatchKind::Request]);
+    assert!(noted[0].detail.contains("no such note: 7"), "{noted:?}");
+    assert_eq!(hits("\"such note\" missing").len(), 1);
+    assert_eq!(hits("\"note such\" missing"), []);
+}
+
+/// A small limit reads few attempts, so the places of a test are at least so many. Digits in the name of a file that are not the
+/// turn's made one test several.
+#[test]
+fn a_failing_test_of_more_attempts_than_are_read_is_one_hit_with_at_least_so_many_places() {
+    let store = Store::in_memory().unwrap();
+    let source = store.put_source("/data/results", "results", false).unwrap();
+    store.put_runs(source, "", "staminabench", &[run("a", "opus")]).unwrap();
+    let of_turn = |number: u32| {
+        let id = if number == 1 { "tests/test_9.py::get" } else { "tests/test_99.py::get" };
+        failed_turn(number, "Go on.", &[(id, "an answer", "boom at once")])
+    };
+    let long = Episode { turns: (1..=101).map(of_turn).collect(), ..Episode::new("long", "long") };
+    put(&store, source, "1", 1, &[("a", long)], &[]);
+    while store.index_text(10).unwrap() {}
+    let found = |text: &str, limit: u32| -> Vec<(Option<u32>, u32, bool)> {
+        let hits = store.search(text, limit).unwrap().hits.into_iter();
+        hits.map(|hit| (hit.turn, hit.also, hit.also_is_least)).collect()
+    };
+    for text in ["boom", "boom at"] {
+        assert_eq!(found(text, 1), [(Some(101), 3, true)], "{text}");
+        let of_two = found(text, 2);
+        assert!(matches!(of_two[..], [(Some(101), 7.., true)]), "{text}: {of_two:?}");
+        assert_eq!(found(text, 50), [(Some(101), 99, false), (Some(1), 0, false)], "{text}");
+    }
+}
+
 #[test]
 fn the_runs_of_a_job_are_those_of_open_sources_with_its_id() {
     let store = Store::in_memory().unwrap();
@@ -308,12 +442,15 @@ fn the_runs_of_a_job_are_those_of_open_sources_with_its_id() {
     put("played here", "staminabench", Some("s"));
     put("of tb", "terminal-bench", Some("t"));
     let two = put("two", "harbor", Some("j"));
-    let of_job = |job: &str| -> Vec<String> {
+    let job_episodes = |job: &str| -> Vec<String> {
         store.runs_of_job(job).unwrap().into_iter().map(|run| run.source_name).collect()
     };
-    assert_eq!(of_job("j"), ["one", "two"]);
-    assert_eq!((of_job("s"), of_job("t")), (vec!["played here".to_owned()], vec!["of tb".to_owned()]));
-    assert!(of_job("").is_empty());
+    assert_eq!(job_episodes("j"), ["one", "two"]);
+    assert_eq!(
+        (job_episodes("s"), job_episodes("t")),
+        (vec!["played here".to_owned()], vec!["of tb".to_owned()])
+    );
+    assert!(job_episodes("").is_empty());
     store.remove_source(two).unwrap();
-    assert_eq!(of_job("j"), ["one"]);
+    assert_eq!(job_episodes("j"), ["one"]);
 }

@@ -302,12 +302,12 @@ pub(crate) fn mutants(turn: &Turn, count: usize, used: &mut BTreeMap<&'static st
         }
         let times = used.entry(name).or_default();
         let in_schema = times.is_multiple_of(2);
-        let of_operator = || {
-            let of_operator = sites.iter().filter(move |site| site.operator.name() == name);
-            of_operator.filter_map(move |site| site.make(&turn.schema))
+        let operator_mutants = || {
+            let operator_sites = sites.iter().filter(move |site| site.operator.name() == name);
+            operator_sites.filter_map(move |site| site.make(&turn.schema))
         };
-        let wanted = of_operator().find(|mutant| mutant.flaws.is_empty() == in_schema);
-        if let Some(mutant) = wanted.or_else(|| of_operator().next()) {
+        let wanted = operator_mutants().find(|mutant| mutant.flaws.is_empty() == in_schema);
+        if let Some(mutant) = wanted.or_else(|| operator_mutants().next()) {
             *times += 1;
             made.push(mutant);
         }

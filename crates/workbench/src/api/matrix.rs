@@ -116,6 +116,8 @@ pub struct MatrixCell {
     pub early_censored: Option<f64>,
     /// What makes its number less sure than it looks, a few words each: `35 of 89 episodes`.
     pub doubts: Vec<String>,
+    /// What makes its scores of turns less sure than they look.
+    pub score_doubts: Vec<String>,
     /// Settings that differ among its own runs so that these are not comparable, and are pooled all the same.
     pub mixed: Vec<String>,
 }

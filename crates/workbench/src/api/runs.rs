@@ -15,7 +15,7 @@ use super::FormSettings;
 pub struct StartRun {
     /// Of the run.
     pub settings: FormSettings,
-    /// Plays 1 episode × 3 turns with the simulated model in a temporary folder instead: does this harness work here?
+    /// Plays 1 episode × 3 turns with the simulated model in a temporary folder instead, to see whether the harness works here.
     #[serde(rename = "shakedown")]
     pub is_smoke_test: bool,
 }

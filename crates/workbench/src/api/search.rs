@@ -64,7 +64,7 @@ pub struct TextHit {
 /// Places in texts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct TextHits {
-    /// The latest runs first.
+    /// Those with all words as a phrase first, then those with every word; the latest runs first.
     pub hits: Vec<TextHit>,
     /// Whether the transcripts and logs of every source are searchable yet.
     pub complete: bool,

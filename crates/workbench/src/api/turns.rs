@@ -93,7 +93,11 @@ pub struct AttemptDetail {
     pub failing_not_described: u32,
     /// Ids of tests that passed, as far as known.
     pub passed_tests: Vec<String>,
-    /// How each of them stood before, in the same order.
+    /// Ids of tests that neither passed nor failed, as far as known: they were skipped, or expected to fail.
+    pub skipped_tests: Vec<String>,
+    /// Whether tests that no list here names passed: the source names every other test, and not all that passed.
+    pub unnamed_passed: bool,
+    /// How each failing test stood before, in the same order.
     pub histories: Vec<TestHistory>,
     /// Tokens.
     pub tokens: Tokens,

@@ -9,7 +9,8 @@ pub(super) fn cautions(spec: &FigureSpec) -> Vec<String> {
     if found.len() > MOST {
         let unnamed = found.len() - MOST;
         found.truncate(MOST);
-        found.push(format!("{unnamed} more pairs cannot be told apart in grayscale"));
+        let pairs = model::counted(unnamed as u64, "more pair");
+        found.push(format!("{pairs} cannot be told apart in grayscale"));
     }
     found
 }

@@ -134,7 +134,8 @@ impl LeftOutFiles {
             let _ = writeln!(out, "# Not hashed: {} {reason}", line(name));
         }
         if self.files.len() > MOST_NAMED {
-            let _ = writeln!(out, "# Not hashed: {} more files", self.files.len() - MOST_NAMED);
+            let more = model::counted((self.files.len() - MOST_NAMED) as u64, "more file");
+            let _ = writeln!(out, "# Not hashed: {more}");
         }
         out
     }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use figures::{Margin, Matrix, MatrixCell, Published};
+use model::counted;
 
 use super::percent::percent;
 use crate::Workbench;
@@ -66,7 +67,8 @@ fn drawn(number: &PublishedNumber) -> Published {
 /// Where a number stands, under which budget, and whether it was read there.
 pub(super) fn source(number: &PublishedNumber) -> String {
     let retries = number.retries.map_or_else(String::new, |r| format!(", R = {r}"));
-    let turns = number.turns.map_or_else(String::new, |turns| format!(", over {turns} turns"));
+    let over = |turns: u32| format!(", over {}", counted(turns.into(), "turn"));
+    let turns = number.turns.map_or_else(String::new, over);
     let second = if number.second_hand { ", second-hand" } else { "" };
     format!("{}{turns}{retries}{second}", number.source)
 }
@@ -92,6 +94,7 @@ pub(super) fn not_drawn<'a>(
     let turns: BTreeSet<u32> = others.iter().filter_map(|n| n.turns).collect();
     let span = match turns.iter().map(u32::to_string).collect::<Vec<_>>() {
         turns if turns.is_empty() => "over an unknown number of turns".to_owned(),
+        turns if turns == ["1"] => "over 1 turn".to_owned(),
         turns => format!("over {} turns", turns.join(" or ")),
     };
     let shown = tau.map_or_else(|| "an unknown number of turns".to_owned(), |tau| tau.to_string());
@@ -341,6 +344,16 @@ mod tests {
     }
 
     #[test]
+    fn one_turn_has_no_plural() {
+        let published = |turns| published_beside(Some(turns), None, &[]).number;
+        let sources = [1, 8].map(|turns| source(&published(turns)));
+        assert_eq!(sources, ["paper, over 1 turn", "paper, over 8 turns"]);
+        let note = |turns: u32| not_drawn(&[published(turns)], Some(100));
+        assert!(note(1).is_some_and(|text| text.starts_with("1 published mean is over 1 turn and")));
+        assert!(note(8).is_some_and(|text| text.starts_with("1 published mean is over 8 turns and")));
+    }
+
+    #[test]
     fn a_published_mean_stands_beside_runs_of_as_many_turns_and_attempts_only() {
         let ten = Some(10);
         let is_alike = |beside: PublishedBeside| beside.is_alike(Some(100));
@@ -385,8 +398,8 @@ mod tests {
     /// "not drawn beside means over 0" stood there.
     #[test]
     fn where_nobody_was_at_risk_no_published_mean_is_over_as_many_turns() {
-        let of_unknown_turns = published_beside(None, Some(2), &[Some(3)]);
-        assert!(!of_unknown_turns.is_alike(None));
+        let unknown_turns = published_beside(None, Some(2), &[Some(3)]);
+        assert!(!unknown_turns.is_alike(None));
         let other = published_beside(Some(100), Some(2), &[Some(3)]);
         assert_eq!(
             left_out([&other], &[], None),

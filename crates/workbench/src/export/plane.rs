@@ -167,8 +167,9 @@ mod tests {
     }
 
     fn sessions(imported: (Option<f64>, Option<f64>), compat: (Option<f64>, Option<f64>)) -> Sessions {
-        let both = |(c, e)| vec![mean("comprehension", c), mean("efficiency", e)];
-        let all = SessionGroup { imported: both(imported), compat: both(compat), ..SessionGroup::default() };
+        let means = |(c, e)| vec![mean("comprehension", c), mean("efficiency", e)];
+        let all =
+            SessionGroup { imported: means(imported), compat: means(compat), ..SessionGroup::default() };
         Sessions {
             run: "r".to_owned(),
             metrics: Vec::new(),
@@ -204,13 +205,13 @@ mod tests {
 
     #[test]
     fn what_is_said_of_one_run_among_several_has_its_name() {
-        let of_run = |run: &str, cautions: &[&str]| Sessions {
+        let run_sessions = |run: &str, cautions: &[&str]| Sessions {
             run: run.to_owned(),
             cautions: cautions.iter().map(|caution| (*caution).to_owned()).collect(),
             ..sessions((Some(0.7), Some(0.6)), (None, None))
         };
-        let first = of_run("a", &["Nothing is run.", "2 of 2 sessions never started."]);
-        let (_, method) = figure(&[first.clone(), of_run("b", &["Nothing is run."])]);
+        let first = run_sessions("a", &["Nothing is run.", "2 of 2 sessions never started."]);
+        let (_, method) = figure(&[first.clone(), run_sessions("b", &["Nothing is run."])]);
         assert_eq!(method.notes, ["Nothing is run.", "a: 2 of 2 sessions never started."]);
         let (_, alone) = figure(&[first]);
         assert_eq!(alone.notes, ["Nothing is run.", "2 of 2 sessions never started."]);
@@ -245,8 +246,8 @@ mod tests {
     fn figures_that_are_others_here_are_a_point_of_their_own_and_unknown_ones_are_none() {
         let names = |imported, compat| -> Vec<String> {
             let (plane, _) = figure(&[sessions(imported, compat)]);
-            let own = plane.points.iter().filter(|point| point.label.name.starts_with("r, "));
-            own.map(|point| format!("{} {:?}", point.label.name, point.x)).collect()
+            let run_points = plane.points.iter().filter(|point| point.label.name.starts_with("r, "));
+            run_points.map(|point| format!("{} {:?}", point.label.name, point.x)).collect()
         };
         let known = (Some(0.7), Some(0.6));
         assert_eq!(names(known, (Some(0.7), Some(0.5))), ["r, imported Some(0.6)", "r, compat Some(0.5)"]);

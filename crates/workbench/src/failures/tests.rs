@@ -8,7 +8,8 @@ use model::{CensoringPolicy, EndReason, Ending, RateInterval};
 use serde_json::json;
 
 use crate::api::{
-    FailureGroup, FailureOrigin, FailureScope, Failures, FailuresRequest, ListRuns, Member, TableSubject,
+    ExportFormat, ExportRequest, ExportSubject, FailureGroup, FailureOrigin, FailureScope, Failures,
+    FailuresRequest, FigureSubject, ListRuns, Member, TableSubject,
 };
 use crate::{Options, Workbench};
 
@@ -178,6 +179,16 @@ fn a_failure_without_an_attempt_is_said_not_to_be_counted() {
     };
     assert_eq!(counts(FailureScope::First), (1, 2, true));
     assert_eq!(counts(FailureScope::Turns), (1, 2, false));
+    // The caption of the figure says it, too, and only where it is so.
+    let is_in_caption = |scope| {
+        let figure = FigureSubject::Failures { of: request(&workbench, "", scope) };
+        let subject =
+            ExportSubject::Figure { figure, preset: "icml".to_owned(), height_pt: None, grey: false };
+        let export_request = ExportRequest { of: subject, format: ExportFormat::Svg, to: None };
+        let made = workbench.export(export_request).expect("a figure");
+        made.caption.contains("1 scored trial failed without an attempt, and is not counted here.")
+    };
+    assert!(is_in_caption(FailureScope::First) && !is_in_caption(FailureScope::Turns));
 }
 
 /// Runs of one turn of which every trial fails: of each task its trials, and how many of them ran out of time.

@@ -358,8 +358,8 @@ mod tests {
         settings.add(&beta, &folders).unwrap();
         settings.save(&file).unwrap();
         let mut settings = Settings::load(&file).unwrap();
-        let both = [row("alpha", false, ImporterState::Ready), row("beta.py", true, ImporterState::Ready)];
-        assert_eq!(listed(&settings, &folders), both);
+        let rows = [row("alpha", false, ImporterState::Ready), row("beta.py", true, ImporterState::Ready)];
+        assert_eq!(listed(&settings, &folders), rows);
         assert_eq!(named("beta.py", known(&settings, &folders)).unwrap(), Path::new(&beta));
         assert_eq!(named("alpha", known(&settings, &folders)).unwrap(), Path::new(&alpha));
 
@@ -373,7 +373,7 @@ mod tests {
         assert_eq!(listed(&settings, &folders)[1], row("beta.py", true, ImporterState::NotExecutable));
 
         settings.remove("beta.py").unwrap();
-        assert_eq!(listed(&settings, &folders), both[..1]);
+        assert_eq!(listed(&settings, &folders), rows[..1]);
         assert!(Path::new(&beta).exists());
         for name in ["beta.py", "alpha"] {
             assert_eq!(settings.remove(name).unwrap_err().code, "importer.missing", "{name}");
@@ -406,22 +406,22 @@ mod tests {
     // docs/security.md: An importer of others
     fn one_name_never_means_two_importers() {
         let temp = tempfile::tempdir().unwrap();
-        let (bin, own) = (temp.path().join("bin"), temp.path().join("own tools"));
+        let (bin, own_tools) = (temp.path().join("bin"), temp.path().join("own tools"));
         let on_path = program(&bin, "stamina-import-alpha");
         let folders = [bin.clone(), temp.path().join("nowhere")];
         let mut settings = Settings::default();
-        let other = program(&own, "alpha");
+        let other = program(&own_tools, "alpha");
         let error = settings.add(&other, &folders).unwrap_err();
         assert_eq!((error.code.as_str(), error.path.as_deref()), ("importer.name", Some(on_path.as_str())));
-        let first = program(&own, "stamina-import-beta");
+        let first = program(&own_tools, "stamina-import-beta");
         settings.add(&first, &folders).unwrap();
-        let error = settings.add(&program(&own, "beta"), &folders).unwrap_err();
+        let error = settings.add(&program(&own_tools, "beta"), &folders).unwrap_err();
         assert_eq!((error.code.as_str(), error.path.as_deref()), ("importer.name", Some(first.as_str())));
         // The same one again, and the file that is on the PATH, are not others.
         settings.add(&first, &folders).unwrap();
         settings.add(&on_path, &folders).unwrap();
-        let both = [row("alpha", true, ImporterState::Ready), row("beta", true, ImporterState::Ready)];
-        assert_eq!(listed(&settings, &folders), both);
+        let rows = [row("alpha", true, ImporterState::Ready), row("beta", true, ImporterState::Ready)];
+        assert_eq!(listed(&settings, &folders), rows);
 
         // One that comes onto the PATH later is listed, and the name alone runs neither.
         let later = program(&bin, "stamina-import-beta");

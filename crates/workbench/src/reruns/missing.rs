@@ -63,9 +63,9 @@ mod tests {
         // Its last part is that of no other planned one.
         assert_eq!(found(&[("set/a", 2), ("b", 1)], &[("a", "a__1"), ("other/a", "a__2"), ("b", "b")]), none);
         // Two have it, so the whole name counts.
-        let both = [("x/a", 1), ("y/a", 1)];
-        assert_eq!(found(&both, &[("a", "a__1"), ("x/a", "a__2")]), [("y/a".to_owned(), 1)]);
-        assert_eq!(found(&both, &[("x/a", "x/a"), ("shop", "y/a")]), none);
+        let entries = [("x/a", 1), ("y/a", 1)];
+        assert_eq!(found(&entries, &[("a", "a__1"), ("x/a", "a__2")]), [("y/a".to_owned(), 1)]);
+        assert_eq!(found(&entries, &[("x/a", "x/a"), ("shop", "y/a")]), none);
         // One that scenario and key both name is one.
         assert_eq!(found(&[("a", 2)], &[("a", "a")]), [("a".to_owned(), 1)]);
         assert_eq!(found(&[("a", 2)], &[("set/a", "a")]), [("a".to_owned(), 1)]);

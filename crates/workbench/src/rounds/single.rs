@@ -55,7 +55,8 @@ fn scores_from_rounds(tasks: &[Vec<TaskTries>], allowed: Option<u64>, planned: O
     let lacking = planned.map_or(0, |planned| planned.saturating_sub(tasks.len() as u64));
     let sr_at_k: Vec<f64> = if lacking > 0 {
         let planned = counted(planned.unwrap_or(0), "task");
-        missing.push(format!("SR is unknown: of {planned} {lacking} are not there."));
+        let verb = if lacking == 1 { "is" } else { "are" };
+        missing.push(format!("SR is unknown: of {planned} {lacking} {verb} not there."));
         Vec::new()
     } else {
         (1..=most_tries).map_while(|k| sr_within(tasks, k)).collect()
@@ -108,8 +109,8 @@ mod tests {
         assert_eq!(single.missing, [NO_CHAIN]);
         // Mean within a task, then over tasks; a further try counts for SR@k only.
         let tasks = [task(&["01", "00"]), task(&["1"])];
-        let both = scores_from_rounds(&tasks, Some(2), Some(2));
-        assert_eq!((both.sr, both.sr_at_k), (Some(50.0), vec![50.0, 75.0]));
+        let scores = scores_from_rounds(&tasks, Some(2), Some(2));
+        assert_eq!((scores.sr, scores.sr_at_k), (Some(50.0), vec![50.0, 75.0]));
     }
 
     #[test]
@@ -118,7 +119,7 @@ mod tests {
         let absent = scores_from_rounds(&tasks, Some(2), Some(2));
         assert_eq!(
             (absent.sr, absent.missing[1].as_str()),
-            (None, "SR is unknown: of 2 tasks 1 are not there.")
+            (None, "SR is unknown: of 2 tasks 1 is not there.")
         );
         tasks[0].push(round(&[false], true));
         let one_try = scores_from_rounds(&tasks, Some(2), Some(1));

@@ -93,7 +93,8 @@ fn direct(settings: &RunSettings) -> Check {
         );
     }
     let state = if found + named == 0 || is_counted { CheckState::Warn } else { CheckState::Unknown };
-    check(state, format!("direct, {found} AWS variables, {named} others"), Some(api_error))
+    let variables = model::counted(found as u64, "AWS variable");
+    check(state, format!("direct, {variables}, {}", model::counted(named as u64, "other")), Some(api_error))
 }
 
 fn price(settings: &RunSettings) -> Option<Check> {

@@ -61,8 +61,8 @@ mod tests {
             let mut settings = named(base_url, "");
             let notes = take_out(&mut settings);
             assert!(notes.len() == 1 && notes[0].contains("HF_TOKEN"), "{notes:?}");
-            let without = FormSettings { sampler_key_variable: String::new(), ..named(base_url, "") };
-            assert_eq!(settings, without);
+            let no_key = FormSettings { sampler_key_variable: String::new(), ..named(base_url, "") };
+            assert_eq!(settings, no_key);
             assert_eq!(take_out(&mut settings), [""; 0]);
         }
     }

@@ -183,7 +183,7 @@ fn tasks(settings: &RunSettings, folder: &Path) -> Check {
         }
     };
     let steps: u32 = planned.iter().map(|(_, steps)| steps).sum();
-    let value = format!("{} of {}, {steps} steps", planned.len(), seen.len());
+    let value = format!("{} of {}, {}", planned.len(), seen.len(), model::counted(steps.into(), "step"));
     let refused = seen.iter().filter(|task| !task.refused.is_empty());
     let refused: Vec<(&str, String)> =
         refused.map(|task| (task.name.as_str(), task.refused.join("; "))).collect();

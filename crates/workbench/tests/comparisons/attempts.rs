@@ -36,8 +36,8 @@ fn a_turn_without_a_verdict_differs_where_it_counts_as_a_failure() {
     };
     let by_tests = ("task_one".to_owned(), 2);
     // The second has no verdict on the first turn of this task, which the first passed; at turn 3 neither has one.
-    let without = ("task_two".to_owned(), 1);
-    assert_eq!(different(), [by_tests.clone(), without]);
+    let without_verdict = ("task_two".to_owned(), 1);
+    assert_eq!(different(), [by_tests.clone(), without_verdict]);
     let mut policy = model::CensoringPolicy::default();
     for reason in model::EndReason::ALL.iter().copied().filter(|r| *r != model::EndReason::TestsFailed) {
         policy.overrides.insert(reason, model::Ending::Censored);
@@ -135,11 +135,11 @@ fn failures_are_counted_by_class_and_lead_to_their_cases() {
             by_tests: true,
             ..FailureCasesRequest::default()
         });
-        let of_class = |case: &workbench::api::FailureCase| -> u32 {
+        let tests_of_class = |case: &workbench::api::FailureCase| -> u32 {
             case.tests.iter().filter(|(class, _)| *class == share.class).map(|(_, n)| n).sum()
         };
-        assert_eq!(page.rows.iter().map(of_class).sum::<u32>(), share.tests, "{}", share.class);
-        assert!(page.rows.iter().all(|case| of_class(case) > 0));
+        assert_eq!(page.rows.iter().map(tests_of_class).sum::<u32>(), share.tests, "{}", share.class);
+        assert!(page.rows.iter().all(|case| tests_of_class(case) > 0));
     }
     let all = cases(FailureCasesRequest { of: request.clone(), ..FailureCasesRequest::default() });
     assert_eq!((all.rows[0].turn, all.rows[0].passed, all.rows[0].total), (3, Some(2), Some(10)));

@@ -119,9 +119,9 @@ fn a_median_is_the_same_in_a_comparison_and_alone() {
     let (long, short) = (ids[0].as_str(), ids[1].as_str());
     let alone = library.compare(&[long], Pairs::Reference);
     assert_eq!((alone.tau, alone.members[0].stamina.median.time()), (Some(9), Some(4)));
-    let both = library.compare(&[long, short], Pairs::Reference);
-    assert_eq!((both.tau, both.members[0].stamina.mean), (Some(2), Some(2.0)));
-    assert_eq!(both.members[0].stamina.median.time(), Some(4), "half fail at turn 5, as in the library");
+    let compared = library.compare(&[long, short], Pairs::Reference);
+    assert_eq!((compared.tau, compared.members[0].stamina.mean), (Some(2), Some(2.0)));
+    assert_eq!(compared.members[0].stamina.median.time(), Some(4), "half fail at turn 5, as in the library");
     let matrix = library.workbench.get_matrix(MatrixRequest::default()).unwrap();
     let medians: Vec<Option<u32>> =
         matrix.cells.iter().flatten().map(|cell| cell.stamina.median.time()).collect();

@@ -14,8 +14,8 @@ const FIRST: Try = Try { outcomes: "F.", ..PASSED };
 #[test]
 fn failing_tests_say_where_they_passed_before() {
     // t::two fails at turn 1 and passes at once; at turn 3 it fails again, and at turn 4, where t::one does, too.
-    let both = Try { outcomes: "FF", ..PASSED };
-    let turns: &[&[&[Try]]] = &[&[&[SECOND, PASSED], &[PASSED], &[SECOND], &[both]]];
+    let failed_twice = Try { outcomes: "FF", ..PASSED };
+    let turns: &[&[&[Try]]] = &[&[&[SECOND, PASSED], &[PASSED], &[SECOND], &[failed_twice]]];
     let (_folder, library) = library(&[given("a", "h", "x", turns)]);
     let origins_request = FailuresRequest { members: members(&["lab.a"]), ..FailuresRequest::default() };
     let cases = |request: FailureCasesRequest| library.workbench.list_failure_cases(request).unwrap();
@@ -95,14 +95,14 @@ fn repair_counts_one_population_in_every_group() {
     // What a retry repaired is no final attempt of a turn not passed: a narrower scope says nothing of it.
     assert_eq!((&turns.repair, &first.repair), (repair, repair));
     // Nor is a group left out because nothing in scope failed in it: turns 1 and 4 have no first failure.
-    let of_first = FailuresRequest {
+    let first_request = FailuresRequest {
         group: FailureGrouping::Turn,
         scope: FailureScope::First,
         ..failures_request.clone()
     };
-    let of_first = library.workbench.get_failures(of_first).unwrap();
-    assert_eq!(of_first.groups.iter().map(|g| g.key.as_str()).collect::<Vec<_>>(), ["2"]);
-    assert_eq!(began(&of_first), in_turns);
+    let first_failures = library.workbench.get_failures(first_request).unwrap();
+    assert_eq!(first_failures.groups.iter().map(|g| g.key.as_str()).collect::<Vec<_>>(), ["2"]);
+    assert_eq!(began(&first_failures), in_turns);
     let turn_request =
         FailuresRequest { group: FailureGrouping::Turn, scope: FailureScope::First, ..failures_request };
     let times = library.workbench.table(&TableSubject::RepairTimes { of: turn_request }).unwrap();
@@ -149,17 +149,17 @@ fn the_turn_page_and_the_failures_page_count_failing_tests_alike() {
                     TurnRef { run: run.id.clone(), episode: case.episode.clone(), turn: case.turn };
                 let turn = library.workbench.get_turn(turn_ref).unwrap();
                 let attempt = turn.attempts.iter().find(|attempt| attempt.number == case.attempt).unwrap();
-                let mut of_turn: Vec<_> = attempt
+                let mut turn_tests: Vec<_> = attempt
                     .failing
                     .iter()
                     .map(|test| test.id.clone())
                     .zip(attempt.histories.clone())
                     .collect();
-                let mut of_case: Vec<_> =
+                let mut case_tests: Vec<_> =
                     case.failing.iter().map(|test| (test.test.clone(), test.stood)).collect();
-                of_turn.sort_by(|a, b| a.0.cmp(&b.0));
-                of_case.sort_by(|a, b| a.0.cmp(&b.0));
-                assert_eq!(of_turn, of_case, "{} {} turn {}", run.id, case.episode, case.turn);
+                turn_tests.sort_by(|a, b| a.0.cmp(&b.0));
+                case_tests.sort_by(|a, b| a.0.cmp(&b.0));
+                assert_eq!(turn_tests, case_tests, "{} {} turn {}", run.id, case.episode, case.turn);
                 let counted = |history| {
                     attempt.histories.iter().filter(|entry| entry.history == history).count() as u32
                 };

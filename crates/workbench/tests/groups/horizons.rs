@@ -48,8 +48,8 @@ fn a_run_that_was_broken_off_is_named_as_what_holds_the_horizon_down_and_can_be_
         "by the name of its cell, as a comparison says it: {:?}",
         held.cautions
     );
-    let without = matrix(MatrixRequest { without: shortest.runs, ..MatrixRequest::default() });
-    assert_eq!((without.tau, without.shortest, without.models.len()), (Some(4), None, 2));
+    let long_runs = matrix(MatrixRequest { without: shortest.runs, ..MatrixRequest::default() });
+    assert_eq!((long_runs.tau, long_runs.shortest, long_runs.models.len()), (Some(4), None, 2));
     let requested = matrix(MatrixRequest { tau: Some(1), ..MatrixRequest::default() });
     assert_eq!((requested.tau, requested.shortest), (Some(1), None), "who asks for a τ knows it");
 }
@@ -93,10 +93,10 @@ fn nothing_is_said_of_data_where_all_episodes_have_failed() {
     let passed: &[&[&[Try]]] = &[&[&[PASSED]]];
     let failed: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED], &[FAILED], &[FAILED]]];
     let (_folder, library) = library(&[given("short", "h", "x", passed), given("ended", "h", "y", failed)]);
-    let both = library.compared(members(&["lab.short", "lab.ended"]), Pairs::Reference);
-    assert_eq!(both.tau, Some(1));
+    let comparison = library.compared(members(&["lab.short", "lab.ended"]), Pairs::Reference);
+    assert_eq!(comparison.tau, Some(1));
     let caution_text =
-        both.cautions.iter().find(|caution| caution.starts_with("Compared over 1 turn: ")).unwrap();
+        comparison.cautions.iter().find(|caution| caution.starts_with("Compared over 1 turn: ")).unwrap();
     assert!(
         caution_text.contains("the curve of x is known to turn 1, that of the other to turn "),
         "{caution_text}"

@@ -99,18 +99,18 @@ fn numbers_of_a(library: &Library) -> (Numbers, Numbers, usize) {
 
 #[test]
 fn names_of_scenarios_mean_the_same_within_a_run_and_in_a_comparison() {
-    let of_benchmark = |benchmark: &str| {
+    let benchmark_numbers = |benchmark: &str| {
         let head = "run,harness,model,scenario,turn,attempt,passed,planned_turns,benchmark\n";
         let row = |scenario: &str, passed: bool| format!("A,h,m,{scenario},1,1,{passed},1,{benchmark}\n");
         let rows = [row("scenario_1", true), row("scenario-01", false), row("scenario_2", true)].concat();
         let (library, _folder) = table(&format!("{head}{rows}"));
         numbers_of_a(&library)
     };
-    let (alone, together, ks) = of_benchmark("mine");
+    let (alone, together, ks) = benchmark_numbers("mine");
     assert_eq!((alone.0, alone.1, alone.2, ks), (3, 3, 1, 1));
     assert_eq!(alone, together);
     // Folders of StaminaBench are called in several ways: two tasks, of which one has two trials.
-    let (alone, together, ks) = of_benchmark("staminabench");
+    let (alone, together, ks) = benchmark_numbers("staminabench");
     assert_eq!((alone.0, alone.1, alone.2, ks), (2, 3, 1, 1));
     assert_eq!(alone, together);
 }

@@ -310,8 +310,9 @@ pub(crate) fn changed(folder: PathBuf, harbor: bool, change: Change) -> PathBuf 
         Change::ByteOrderMark => every_text(&folder, with_a_byte_order_mark),
         Change::NotANumber => add_strange_fields(&folder),
         Change::CopiedTrial => {
-            let of_tb = || Some(trials_of_tb(&folder)).filter(|trials| !trials.is_empty());
-            let trials = if harbor { trials(&folder) } else { of_tb().unwrap_or_else(|| scenarios(&folder)) };
+            let tb_trials = || Some(trials_of_tb(&folder)).filter(|trials| !trials.is_empty());
+            let trials =
+                if harbor { trials(&folder) } else { tb_trials().unwrap_or_else(|| scenarios(&folder)) };
             if let Some(trial) = trials.first() {
                 let name = trial.file_name().unwrap().to_str().unwrap();
                 copy(trial, &trial.with_file_name(format!("{name} copy")));

@@ -174,8 +174,8 @@ proptest! {
 /// Each format by itself, whatever the random test draws.
 #[test]
 fn strange_fields_copies_and_orders_of_files_change_no_number_of_any_format() {
-    let of_others = INPUTS.iter().filter(|(_, harbor)| !harbor);
-    for (name, harbor) in of_others.chain([&("harbor/jobs/failures-k1", true)]) {
+    let other_inputs = INPUTS.iter().filter(|(_, harbor)| !harbor);
+    for (name, harbor) in other_inputs.chain([&("harbor/jobs/failures-k1", true)]) {
         let given = repository().join("tests/fixtures").join(name);
         let room = tempfile::tempdir().unwrap();
         let [plain, on_its_way] = ["results", "sent to me"].map(|part| room.path().join(part));

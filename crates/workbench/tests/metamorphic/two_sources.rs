@@ -31,8 +31,8 @@ fn a_job_in_two_sources_pools_to_the_same() {
             let library = Library::new(paths);
             let request = MatrixRequest { with_baselines: true, ..MatrixRequest::default() };
             let matrix = library.workbench.get_matrix(request).unwrap();
-            let of_cell = |cell: MatrixCell| (cell.stamina, cell.pass_rate, cell.scores);
-            let cells: Vec<_> = matrix.cells.into_iter().flatten().map(of_cell).collect();
+            let cell_values = |cell: MatrixCell| (cell.stamina, cell.pass_rate, cell.scores);
+            let cells: Vec<_> = matrix.cells.into_iter().flatten().map(cell_values).collect();
             let runs = library.workbench.list_runs(ListRuns::default()).unwrap().rows;
             let tokens = runs.iter().fold(Tokens::default(), |sum, run| sum.plus(run.tokens));
             let costs: Vec<f64> = runs.iter().filter_map(|run| run.cost_usd).collect();
@@ -53,8 +53,8 @@ fn pooled_cells(paths: &[&Path]) -> String {
     let library = Library::new(&paths);
     let request = MatrixRequest { with_baselines: true, ..MatrixRequest::default() };
     let matrix = library.workbench.get_matrix(request).unwrap();
-    let of_cell = |cell: MatrixCell| (cell.stamina, cell.pass_rate);
-    let cells: Vec<_> = matrix.cells.into_iter().flatten().map(of_cell).collect();
+    let cell_values = |cell: MatrixCell| (cell.stamina, cell.pass_rate);
+    let cells: Vec<_> = matrix.cells.into_iter().flatten().map(cell_values).collect();
     format!("{cells:?}")
 }
 
@@ -219,11 +219,11 @@ fn what_a_closed_source_proved_of_tokens_is_taken_back() {
         result["agent_result"]["n_cache_tokens"] = cached.into();
         fs::write(file, result.to_string()).unwrap();
     };
-    let (of_proof, of_other) = (trials(&proof), trials(&other));
-    fs::remove_dir_all(&of_proof[1]).unwrap();
-    fs::remove_dir_all(&of_other[0]).unwrap();
-    with_cached(&of_proof[0], 9_000);
-    with_cached(&of_other[1], 3_000);
+    let (proof_trials, other_trials) = (trials(&proof), trials(&other));
+    fs::remove_dir_all(&proof_trials[1]).unwrap();
+    fs::remove_dir_all(&other_trials[0]).unwrap();
+    with_cached(&proof_trials[0], 9_000);
+    with_cached(&other_trials[1], 3_000);
     let library = Library::new(&[other, proof]);
     let run = |name: &str| {
         let runs = library.workbench.list_runs(ListRuns::default()).unwrap().rows;

@@ -12,8 +12,8 @@ fn pages_tables_and_reports_have_the_same_scores() {
     let library = Library::fixtures(&["harbor"]);
     let run = runs(&library).into_iter().find(|run| run.id.contains("oracle-k2")).unwrap();
     let scores = compared(&library, &run.id).unwrap();
-    let both = 100.0 * 11.0 / 12.0;
-    assert_eq!((scores.rounds.mt_at_k.clone(), scores.rounds.comp), (vec![both, both], Some(100.0)));
+    let percent = 100.0 * 11.0 / 12.0;
+    assert_eq!((scores.rounds.mt_at_k.clone(), scores.rounds.comp), (vec![percent, percent], Some(100.0)));
     assert_eq!((scores.rounds.sr, scores.rounds.gap), (None, None));
     assert!(scores.rounds.missing[0].starts_with("SR and Gap are unknown"), "{:?}", scores.rounds.missing);
     assert_eq!((run.dataset_score, run.case_score), (scores.dataset_score, scores.case_score));
@@ -37,7 +37,7 @@ fn pages_tables_and_reports_have_the_same_scores() {
                 _ => None,
             }
         };
-        assert_eq!(value("mt_at_2"), Some(both), "{}", table.to_csv());
+        assert_eq!(value("mt_at_2"), Some(percent), "{}", table.to_csv());
         assert_eq!(value("dataset_score"), scores.dataset_score, "{}", table.to_csv());
         assert_eq!([value("comp"), value("sr"), value("gap")], [Some(100.0), None, None]);
     }

@@ -79,7 +79,30 @@ fn why_scores_of_rounds_are_missing_comes_back_from_a_tidy_table() {
             && forked.missing[0].contains("1 of 1 episode began from what another trial"),
         "{forked:?}"
     );
-    assert_eq!((alone.sr, alone.missing[1].as_str()), (None, "SR is unknown: of 2 tasks 1 are not there."));
+    assert_eq!((alone.sr, alone.missing[1].as_str()), (None, "SR is unknown: of 2 tasks 1 is not there."));
     let (back, _folder) = there_and_back(&library);
     assert_eq!(rounds_of(&back), before);
+}
+
+/// "The number of rounds is unknown for 2 of 2 episodes" was all that was said, and nobody knew what to do about it.
+#[test]
+fn a_refusal_names_the_column_that_a_table_lacks() {
+    let first_reason = |text: &str| rounds_of(&table(text).0).remove(0).missing.remove(0);
+    let head = "run,harness,model,scenario,turn,attempt,passed";
+    let undeclared = first_reason(&format!("{head}\nr,h,m,a,1,1,true\nr,h,m,a,2,1,false\n"));
+    assert_eq!(
+        undeclared,
+        "MT@k and Comp are refused: the number of rounds is unknown for 1 of 1 episode; give the column planned_turns."
+    );
+    let rows = |more: &str| {
+        format!("r,h,m,a,1,1,false,2{more}\nr,h,m,a,1,2,true,2{more}\nr,h,m,a,2,1,true,2{more}\n")
+    };
+    let retried = first_reason(&format!("{head},planned_turns\n{}", rows("")));
+    assert!(
+        retried.ends_with("; where each try began from one snapshot, give the column restore_before_try."),
+        "{retried}"
+    );
+    // With both columns nothing is refused.
+    let restored = first_reason(&format!("{head},planned_turns,restore_before_try\n{}", rows(",yes")));
+    assert!(restored.starts_with("SR and Gap are unknown"), "{restored}");
 }

@@ -49,7 +49,15 @@ failing_not_described: number,
  */
 passed_tests: Array<string>, 
 /**
- * How each of them stood before, in the same order.
+ * Ids of tests that neither passed nor failed, as far as known: they were skipped, or expected to fail.
+ */
+skipped_tests: Array<string>, 
+/**
+ * Whether tests that no list here names passed: the source names every other test, and not all that passed.
+ */
+unnamed_passed: boolean, 
+/**
+ * How each failing test stood before, in the same order.
  */
 histories: Array<TestHistory>, 
 /**

@@ -44,6 +44,10 @@ early_censored: number | null,
  */
 doubts: Array<string>, 
 /**
+ * What makes its scores of turns less sure than they look.
+ */
+score_doubts: Array<string>, 
+/**
  * Settings that differ among its own runs so that these are not comparable, and are pooled all the same.
  */
 mixed: Array<string>, };

@@ -2,7 +2,7 @@
 import type { RunSort } from "./RunSort";
 
 /**
- * A group of runs that share one scale of stamina.
+ * A group of runs.
  */
 export type RunGroup = { 
 /**
@@ -22,9 +22,13 @@ planned_turns: [number, number] | null,
  */
 tau: [number, number] | null, 
 /**
- * The whiskers' scale runs from 0 to this many turns; less than one where all are small.
+ * The whiskers' scale of the greatest τ runs from 0 to this many turns; less than one where all are small.
  */
 scale: number, 
+/**
+ * Each τ of its runs, from the least, with the end of its scale: means over different τ share no axis.
+ */
+scales: Array<[number, number]>, 
 /**
  * Of harness, turns, score, tokens, cost and date those that are known of at least one of its runs.
  */

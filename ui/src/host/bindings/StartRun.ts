@@ -10,6 +10,6 @@ export type StartRun = {
  */
 settings: FormSettings, 
 /**
- * Plays 1 episode × 3 turns with the simulated model in a temporary folder instead: does this harness work here?
+ * Plays 1 episode × 3 turns with the simulated model in a temporary folder instead, to see whether the harness works here.
  */
 shakedown: boolean, };

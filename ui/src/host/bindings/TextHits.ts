@@ -6,7 +6,7 @@ import type { TextHit } from "./TextHit";
  */
 export type TextHits = { 
 /**
- * The latest runs first.
+ * Those with all words as a phrase first, then those with every word; the latest runs first.
  */
 hits: Array<TextHit>, 
 /**

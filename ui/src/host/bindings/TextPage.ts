@@ -13,7 +13,7 @@ text: string,
  */
 offset: number, 
 /**
- * Byte at which to go on; `None` = that was all.
+ * Byte at which to continue; `None` = that was all.
  */
 next_offset: number | null, 
 /**

@@ -218,12 +218,12 @@ fn attempts_from_one_snapshot_draw_their_defects_anew() {
     let scenarios = 200;
     for scenario in 0..scenarios {
         for (attempt, count) in (1..).zip(&mut counts) {
-            let own = drawn(scenario, 1, attempt, &[]);
-            *count += usize::from(own.is_empty());
+            let own_defects = drawn(scenario, 1, attempt, &[]);
+            *count += usize::from(own_defects.is_empty());
             // What the last attempt at a turn has is carried over.
             let carried: Vec<Defect> =
                 drawn(scenario, 2, 1, &[attempt]).into_iter().filter(|defect| defect.turn == 1).collect();
-            assert_eq!(carried, own, "scenario {scenario}, attempt {attempt}");
+            assert_eq!(carried, own_defects, "scenario {scenario}, attempt {attempt}");
         }
     }
     for count in counts {

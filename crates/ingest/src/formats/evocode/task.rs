@@ -290,7 +290,7 @@ fn rounds(file: &TaskFile, task: &str, place: &Place, path: &str, report: &mut R
             path,
             "evocode.rounds_differ",
             format!(
-                "The task has {} rounds by its number, {listed} by its list and {} by the index. The most is taken.",
+                "The number of rounds of the task is {} by `n_rounds`, {listed} by its list and {} by the index. The most is taken.",
                 count_text(stated),
                 count_text(indexed)
             ),
@@ -310,7 +310,7 @@ fn tests_are(number: u32) -> String {
 }
 
 fn count_text(number: Option<u32>) -> String {
-    number.map_or_else(|| "an unknown number of".to_owned(), |n| n.to_string())
+    number.map_or_else(|| "unknown".to_owned(), |n| n.to_string())
 }
 
 /// The turns with what was asked, without attempts. Requests of more than `left` bytes together stay in the file.
@@ -452,7 +452,7 @@ fn check_score(
             path,
             "evocode.score_mismatch",
             format!(
-                "{model}: the file counts {score} passed rounds, its cells are {passed}. The cells are used."
+                "{model}: rounds that passed are {score} by the file and {passed} by its cells. The cells are used."
             ),
         ).with_run(model));
     }

@@ -107,8 +107,8 @@ impl<'a> Agent<'a> {
         self.name
     }
 
-    /// Most agents write 0 for a number that their log lacks. Nobody who ran uses no token at all: only an agent that is known
-    /// to have asked no model does.
+    /// Most agents write 0 for a number that their log lacks. An agent that ran uses tokens, unless it is known to have
+    /// asked no model.
     pub(super) fn drop_uncounted(self, attempt: &mut Attempt) {
         let Tokens { input, cached, output } = attempt.tokens;
         let is_none = |count: Option<u64>| count.unwrap_or(0) == 0;

@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn what_a_copy_adds_to_a_name_is_left_out() {
-        for (name, own) in [
+        for (name, expected) in [
             ("task__AbCdEf1", "task__AbCdEf1"),
             ("task__AbCdEf1 copy", "task__AbCdEf1"),
             ("a__b__AbCdEf1 (1)", "a__b__AbCdEf1"),
@@ -82,7 +82,7 @@ mod tests {
             ("task__", "task__"),
             ("task__ copy", "task__ copy"),
         ] {
-            assert_eq!(without_suffix(name), own);
+            assert_eq!(without_suffix(name), expected);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! An exception of a trial or step, and at which stage it came.
 //!
-//! Harbor goes on to verify after an exception of the agent and keeps the first exception; a failed tear-down is kept
+//! Harbor still verifies after an exception of the agent and keeps the first exception; a failed tear-down is kept
 //! where there was none. So the stage is derived from the time of the exception, against the times of the phases.
 
 use model::{EndReason, strip_ansi};

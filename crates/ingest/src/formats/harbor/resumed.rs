@@ -1,4 +1,4 @@
-//! Sessions that go on from step to step.
+//! Sessions that continue from step to step.
 //!
 //! With `--resume-trajectory` an agent continues with the session of the step before, and most of Harbor's agents then read
 //! the whole session again: the counts of a step are those since the start of the session, and its trajectory begins with

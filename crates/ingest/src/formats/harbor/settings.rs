@@ -10,7 +10,7 @@ use crate::readers::json::Node;
 
 /// Of a trial's configuration: what says which trial it is, and not how it was run.
 const NOT_SETTINGS: [&str; 6] = ["task", "trial_name", "trials_dir", "job_id", "source_trial", "artifacts"];
-/// Words in the names of settings whose values are nobody's business. Harbor hides the ones that it knows of.
+/// Words in the names of settings whose values are private. Harbor hides the ones that it knows of.
 const SECRET: [&str; 8] =
     ["api_key", "apikey", "_token", "secret", "password", "authorization", "credential", "private_key"];
 
@@ -75,7 +75,7 @@ pub(in crate::formats) fn plain(key: &str, value: &Node) -> Value {
         }
         Node::List(list) => list.iter().map(|value| plain(key, value)).collect(),
         Node::Text(text, _) if text.is_empty() || is_template(text) => value.to_value(),
-        // Not even a number or a flag: what it means is nobody's business either.
+        // Not even a number or a flag: what it means is private, too.
         _ if is_env => hidden(),
         Node::Text(..) if SECRET.iter().any(|word| name.contains(word)) => hidden(),
         other => other.to_value(),
@@ -125,7 +125,7 @@ mod tests {
                 "verifier.timeout": 5, "env_broken": "x", "environment.type": "docker"
             })
         );
-        // What is kept whole, under a name that nobody knows, is looked into.
+        // What is kept whole, under an unknown name, is searched.
         let nested: Node =
             serde_json::from_str(r#"{"a": [{"env": {"X": "pw"}, "api_key": "pw", "n": 1}]}"#).unwrap();
         assert_eq!(

@@ -99,8 +99,9 @@ pub(in crate::formats) fn take_cases(
                     path,
                     "cases.not_described",
                     format!(
-                        "CASE_SUMMARY counts {} failed cases and {described} are described. The summary's counts are used.",
-                        summary.failed
+                        "CASE_SUMMARY counts {}, of which {described} {} described. The summary's counts are used.",
+                        model::counted(summary.failed.into(), "failed case"),
+                        if described == 1 { "is" } else { "are" }
                     ),
                 ));
             }

@@ -63,7 +63,9 @@ fn read_up_to(room: usize, (tree, name): (&Tree, &str), agent: &Agent, report: &
         let place = files.into_iter().flatten().next().map_or("", String::as_str);
         let unopened = transcripts - transcript_sessions;
         let message = format!(
-            "{name} has more sessions than are kept in memory. {left_out} sessions and {unopened} transcripts of others are left out, those that stand last in its files. Means are over the sessions that are kept."
+            "{name} has more sessions than are kept in memory. {} and {} of others are left out, those that stand last in its files. Means are over the sessions that are kept.",
+            model::counted(left_out.into(), "session"),
+            model::counted(unopened.into(), "transcript")
         );
         report.warn(Warning::skipped(place, "locobench.too_many", message).with_run(name));
     }
@@ -125,8 +127,8 @@ fn record_warning(path: &str, number: usize, record: &Record, followed: bool) ->
                 (false, true) => "what came before is read: the figures are, the conversation may be missing",
                 (false, false) => "what came before is read; its figures are unknown",
             };
-            let message =
-                format!("The record on line {number} is cut off after {} fields; {end}.", fields.count());
+            let fields = model::counted(fields.count() as u64, "field");
+            let message = format!("The record on line {number} is cut off after {fields}; {end}.");
             Some(Warning::read_differently(path, "locobench.line_cut", message))
         }
         None if record.not_strict => {

@@ -382,7 +382,7 @@ mod tests {
         assert_eq!(
             config("agent: MOCK\nmini_swe: {model_id: a}\nopencode: {model_id: b}").model(),
             None,
-            "nobody knows which"
+            "the model is unknown"
         );
     }
 

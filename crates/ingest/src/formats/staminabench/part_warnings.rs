@@ -52,10 +52,9 @@ impl<'a> PartWarnings<'a> {
     pub(super) fn finish(self, folder: &str) {
         for (code, (count, first)) in self.counts {
             if count > EACH {
-                let message = format!(
-                    "{} more warnings of this kind ({code}) in this scenario are not listed",
-                    count - EACH
-                );
+                let more = model::counted((count - EACH).into(), "more warning");
+                let verb = if count - EACH == 1 { "is" } else { "are" };
+                let message = format!("{more} of this kind ({code}) in this scenario {verb} not listed");
                 self.report.warn(Warning {
                     path: folder.to_owned(),
                     code,

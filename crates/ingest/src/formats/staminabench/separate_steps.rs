@@ -12,7 +12,7 @@ const SR: &str = "sr";
 const SECTION: &str = "harbor";
 /// Most steps of a task.
 const STEPS: u32 = 1000;
-/// Most steps of a run that are kept though nobody played them, and how many of each task are kept in any case.
+/// Most steps of a run that are kept though they were not played, and how many of each task are kept in any case.
 const UNPLAYED: usize = 20_000;
 const FEW_UNPLAYED: u32 = 5;
 
@@ -93,7 +93,7 @@ pub(super) fn split(mut whole: Episode, attempt_limit: Option<u32>, unplayed: u3
         .collect()
 }
 
-/// How many steps of a task are kept: as many as there are entries of, and of those that nobody played `unplayed`.
+/// How many steps of a task are kept: as many as there are entries of, and of those that were not played `unplayed`.
 fn planned(whole: &Episode, unplayed: u32) -> u32 {
     let entries = u32::try_from(whole.turns.len()).unwrap_or(STEPS);
     whole.known_turns().min(entries.saturating_add(unplayed)).min(STEPS)
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(left_out(&whole, STEPS), u32::MAX - STEPS);
         assert_eq!(split(whole, None, STEPS).len(), STEPS as usize);
         assert!(split(Episode::new("scenario_0", "parser"), None, STEPS).is_empty());
-        // Of many tasks fewer are kept that nobody played, and each that somebody did.
+        // Of many tasks fewer are kept that were not played, and each that was.
         assert_eq!([1, 100, 10_000].map(most_unplayed), [1000, 200, 5]);
         let whole = task(40, &[&[Verdict::Passed][..]; 12]);
         assert_eq!((left_out(&whole, 10), left_out(&whole, 28)), (18, 0));

@@ -214,7 +214,7 @@ fn rule(log: &PytestLog) -> Option<Ruling> {
     }
 }
 
-/// Whether every failing test failed because nobody answered.
+/// Whether every failing test failed because no server answered.
 fn nothing_answered(log: &PytestLog) -> bool {
     const REFUSED: [&str; 6] = [
         "Connection refused",
@@ -291,7 +291,7 @@ fn decide(
     match ruling.numbers {
         Some((passed, total)) => (attempt.passed, attempt.total) = (Some(passed), Some(total)),
         None if ruling.verdict == Verdict::Failed && claim.passes() == Some(true) => {
-            // It did not pass, so these numbers are wrong, and nobody knows the right ones.
+            // It did not pass, so these numbers are wrong, and the right ones are unknown.
             (attempt.passed, attempt.total) = (None, claim.total);
         }
         None => {}

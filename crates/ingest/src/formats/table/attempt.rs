@@ -18,7 +18,7 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
     let stated = taker.take(Field::Verdict, |cell, _| cell.verdict());
     let says_a_verdict =
         [Field::Passed, Field::Verdict].into_iter().any(|field| !taker.row.cell(field).is_unknown());
-    // What it says is no verdict: nobody knows it, and the attempt is not one that is still running.
+    // What it says is no verdict: the verdict is unknown, and the attempt is not one that is still running.
     let unreadable = says_a_verdict && passed.is_none() && stated.is_none() && end_reason.is_none();
     let end_reason = if unreadable { Some(EndReason::VerifierError) } else { end_reason };
     let verdict = verdict(passed, stated, end_reason);
@@ -135,8 +135,9 @@ fn take_failed(failed: u32, attempt: &mut Attempt, taker: &mut Taker<'_, '_>) {
     let not_passed = total.saturating_sub(passed);
     if failed > not_passed {
         let message = format!(
-            "says that {failed} tests failed, and {passed} of {} passed. {not_passed} count as failed.",
-            counted(total.into(), "test")
+            "says that {} failed, and {passed} of {total} passed. {not_passed} {} as failed.",
+            counted(failed.into(), "test"),
+            if not_passed == 1 { "counts" } else { "count" }
         );
         taker.warn("table.contradiction", RowAction::Differently, &message);
     } else if failed < not_passed {

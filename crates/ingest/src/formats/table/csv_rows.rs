@@ -170,21 +170,23 @@ fn fault(record: &ByteRecord, columns: usize, delimiter: u8, is_open: bool) -> O
     if (record.len() < columns || is_open)
         && let Some(rows) = rows_in_last_cell(record, columns, delimiter)
     {
+        let left_out = if rows == 1 { "It is left out" } else { "They are left out" };
         let message = format!(
-            "has a quote that is not closed: one of its cells has {rows} of the rows after it. They are left out, too"
+            "has a quote that is not closed: one of its cells has {rows} of the rows after it. {left_out}, too"
         );
         return Some(RowError::Row("table.cells", message));
     }
     let surplus = record.iter().skip(columns).any(|cell| !cell.is_empty());
     if surplus {
-        let message = format!("has {} cells, and the header {columns}", record.len());
+        let cells = model::counted(record.len() as u64, "cell");
+        let message = format!("has {cells}, and the header {columns}");
         return Some(RowError::Row("table.cells", message));
     }
     let is_text = std::str::from_utf8(record.as_slice()).is_ok();
     (!is_text).then(|| RowError::Row("file.not_utf8", "is not UTF-8".to_owned()))
 }
 
-/// How many rows the last cell of a row has in it, where the row has too few cells, or ends the file. With a quote that is not closed a cell goes on
+/// How many rows the last cell of a row has in it, where the row has too few cells, or ends the file. With a quote that is not closed a cell extends
 /// to the next quote, or to the end of the file. A text of several lines, in a row that leaves out its last cells, has no lines with
 /// as many delimiters as a row.
 fn rows_in_last_cell(record: &ByteRecord, columns: usize, delimiter: u8) -> Option<usize> {

@@ -1,7 +1,7 @@
 //! Tables that are read from one part to the next.
 //!
-//! A part of a Parquet file or of an entry of a zip begins where only reading everything before it leads. So whoever has read a
-//! part leaves its rows here, and the next part goes on from there: all parts together cost a time that grows with the size of
+//! A part of a Parquet file or of an entry of a zip begins where only reading everything before it leads. So the reader of
+//! a part leaves its rows here, and the next part continues from there: all parts together cost a time that grows with the size of
 //! the table and not with its square.
 
 use std::sync::Mutex;

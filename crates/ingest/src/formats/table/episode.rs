@@ -336,7 +336,7 @@ impl EpisodeBuilder {
     }
 }
 
-/// How a sentence about a turn goes on whose last attempt this is; `None` = it passed.
+/// How a sentence about a turn continues whose last attempt this is; `None` = it passed.
 fn not_passed_in_words(last: &Attempt) -> Option<&'static str> {
     let is_unknown = last.verdict == Verdict::Unfinished || last.end_reason == Some(EndReason::VerifierError);
     match last.verdict {

@@ -114,7 +114,7 @@ impl Table {
         open_rows::open_with(tree, &self.path, self.encoding, &self.columns, None)
     }
 
-    /// Its rows, for whoever goes over all of them by itself.
+    /// Its rows, for a caller that reads all of them by itself.
     pub(super) fn rows_ahead(&self, tree: &Tree) -> Result<Box<dyn Rows>, ReadError> {
         open_rows::open_ahead(tree, &self.path, self.encoding, &self.columns)
     }

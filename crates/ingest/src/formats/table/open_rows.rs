@@ -44,7 +44,7 @@ pub(super) fn open_with(
     })
 }
 
-/// Opens it at its first row for whoever goes over all rows by itself. What takes a CSV apart runs beside it, if it is worth a
+/// Opens it at its first row for a caller that reads all rows by itself. What takes a CSV apart runs beside it, if it is worth a
 /// thread.
 pub(super) fn open_ahead(
     tree: &Tree,

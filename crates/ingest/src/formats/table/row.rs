@@ -139,7 +139,7 @@ pub(super) struct Player {
 pub(super) struct EpisodeKey(pub(super) String);
 
 impl EpisodeKey {
-    /// Which share of the episodes it is in. Without the key nobody can choose names that fall into one.
+    /// Which share of the episodes it is in. Without the key no writer of a table can choose names that fall into one.
     pub(super) fn share(&self, shares: u64, hash_key: HashKey) -> u64 {
         keyed_hash(hash_key, &self.0) % shares.max(1)
     }
@@ -150,7 +150,7 @@ impl EpisodeKey {
     }
 }
 
-/// A hash that nobody can foresee without the key.
+/// A hash that cannot be predicted without the key.
 pub(super) fn keyed_hash(hash_key: HashKey, text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(&hash_key);
@@ -158,7 +158,7 @@ pub(super) fn keyed_hash(hash_key: HashKey, text: &str) -> u64 {
     hasher.finish()
 }
 
-/// What is wrong with a begin and an end of which nobody can say how far they are apart. Both are kept as they are.
+/// What is wrong with a begin and an end whose distance is unknown. Both are kept as they are.
 pub(super) fn odd_span(start: (Field, Option<&str>), end: (Field, Option<&str>)) -> Option<String> {
     let ((begin_field, start), (end_field, end)) = (start, end);
     let (start, end) = (start?, end?);

@@ -98,7 +98,7 @@ pub(super) trait Rows: Send {
     fn stamp(&self, stamp: u64) -> u64;
 }
 
-/// A reader that gives at most so many bytes until its caller reports a new row, so that a quote that nobody closes
+/// A reader that gives at most so many bytes until its caller reports a new row, so that a quote that is never closed
 /// does not read a whole file into one cell.
 pub(super) struct BudgetedReader<R> {
     inner: R,

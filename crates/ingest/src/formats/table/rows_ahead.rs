@@ -61,7 +61,7 @@ impl RowsAhead {
             while !is_over {
                 let mut batch = empty_receiver.try_recv().unwrap_or_default();
                 is_over = fill(&mut batch, &mut rows);
-                // Nobody reads them any more.
+                // They are not read any more.
                 if full_sender.send(batch).is_err() {
                     return;
                 }
@@ -103,7 +103,7 @@ impl Rows for RowsAhead {
 
     fn advance(&mut self) -> Option<Result<(), RowError>> {
         while self.next >= self.batch.filled {
-            // Nothing is lost where nobody fills it again.
+            // Nothing is lost if it is not filled again.
             let _ = self.empty.send(std::mem::take(&mut self.batch));
             self.next = 0;
             match self.full.recv() {

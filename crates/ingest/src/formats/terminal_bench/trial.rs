@@ -225,7 +225,7 @@ fn usage(result: &Node, attempt: &mut Attempt, unusable: &mut UnusableValues) {
     let mut count = |key| unusable.take(key, result.get(key), value::tokens);
     let (input, output) = (count("total_input_tokens"), count("total_output_tokens"));
     if input.unwrap_or(0) > 0 || output.unwrap_or(0) > 0 {
-        // An answer without input tokens: nobody counted them.
+        // An answer without input tokens: no program counted them.
         attempt.tokens = Tokens { input: input.filter(|tokens| *tokens > 0), cached: None, output };
     }
 }

@@ -43,7 +43,7 @@ impl Message {
     }
 }
 
-/// The same for texts of the same words: whoever joins the results of tools separates them as they like. Of a long text its
+/// The same for texts of the same words: programs join the results of tools with different separators. Of a long text its
 /// start counts, as of one that is kept.
 pub(super) fn fingerprint(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();

@@ -249,7 +249,7 @@ impl TrajectorySummary {
             as u32
     }
 
-    /// Fingerprints of the messages, whoever wrote them, without those that a continuation repeats.
+    /// Fingerprints of the messages of all authors, without those that a continuation repeats.
     pub fn messages(&self) -> impl Iterator<Item = u64> {
         self.steps.list.iter().filter(|step| step.is_copied_context != Some(true)).map(|step| {
             let mut hasher = DefaultHasher::new();
@@ -309,7 +309,7 @@ impl TrajectorySummary {
             cached: count("total_cached_tokens"),
             output: count("total_completion_tokens"),
         };
-        // Only zeros: nobody counted.
+        // Only zeros: no program counted.
         let is_none = [tokens.input, tokens.cached, tokens.output].iter().all(|n| n.unwrap_or(0) == 0);
         let tokens = if is_none { Tokens::default() } else { tokens };
         let cost = unusable
@@ -318,7 +318,7 @@ impl TrajectorySummary {
         (!tokens.is_unknown() || cost.is_some()).then_some((tokens, cost))
     }
 
-    /// The name of the file in the same folder that goes on where this one ends.
+    /// The name of the file in the same folder that continues this one.
     pub fn continued_in(&self) -> Option<&str> {
         self.continued_trajectory_ref.as_deref().filter(|n| !n.is_empty() && !n.contains(['/', '\\']))
     }

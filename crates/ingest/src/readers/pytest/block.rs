@@ -151,7 +151,7 @@ pub(super) fn cut(text: &mut String, cap: usize) {
 
 /// What an assertion compared: (expected, actual). pytest writes the left side first, and tests put what came there.
 ///
-/// `None` where the message is no comparison with `==`: then nobody knows which side was meant.
+/// `None` where the message is no comparison with `==`: then it is unknown which side is the expected one.
 pub(super) fn comparison(message: &str) -> Option<(String, String)> {
     let line = message
         .lines()

@@ -193,10 +193,10 @@ fn what_a_task_says_for_all_its_steps_is_bounded_over_all_of_them() {
     let env = format!("[verifier.env]\n{}", many(&|n| format!("K{n} = \"x\"\n")));
     let artifacts = format!("artifacts = [{}]\n", many(&|n| format!("\"/a{n}\",")));
     let user = format!("[agent]\nuser = \"{}\"\n", "x".repeat(100_000));
-    for of_task in [env, artifacts, user] {
-        let error = read(&format!("{of_task}{}", steps(1_000))).unwrap_err();
+    for task_part in [env, artifacts, user] {
+        let error = read(&format!("{task_part}{}", steps(1_000))).unwrap_err();
         assert!(error.contains("for all its 1000 steps"), "{error}");
-        assert_eq!(parsed(&format!("{of_task}{}", steps(2))).file.steps.len(), 2);
+        assert_eq!(parsed(&format!("{task_part}{}", steps(2))).file.steps.len(), 2);
     }
 }
 

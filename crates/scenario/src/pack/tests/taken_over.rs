@@ -60,9 +60,9 @@ fn what_files_of_earlier_turns_write_is_what_would_be_written() {
             run(text, &mut functions);
             let place = format!("turn {turn} of {scenario}");
             assert_eq!(functions.keys().count(), made.suite.cases.len(), "the tests of {place}");
-            let mut of_whole = BTreeMap::new();
-            run(&whole, &mut of_whole);
-            assert!(functions == of_whole, "the tests of {place}");
+            let mut whole_tests = BTreeMap::new();
+            run(&whole, &mut whole_tests);
+            assert!(functions == whole_tests, "the tests of {place}");
             assert_eq!(records(text), records(&whole), "{place}");
             (tests_all, tests_alone) = (tests_all + text.len(), tests_alone + whole.len());
         }

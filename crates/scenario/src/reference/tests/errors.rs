@@ -83,8 +83,8 @@ fn checks_come_in_their_order() {
         is_error(&answer, "not_found");
     }
     // Body before unique values, wherever the field stands.
-    let both = json!({"full_name": "Ann", "email": "a@b.org", "credit": -1});
-    is_error(&api.post("/api/customers", both), "invalid");
+    let two_errors = json!({"full_name": "Ann", "email": "a@b.org", "credit": -1});
+    is_error(&api.post("/api/customers", two_errors), "invalid");
     is_error(&api.post("/api/customers", json!({"full_name": "Ann", "email": "a@b.org", "x": 1})), "invalid");
     is_error(&api.post("/api/customers", json!({"full_name": "Ann", "email": "a@b.org"})), "conflict");
 }

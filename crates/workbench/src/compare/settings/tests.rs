@@ -290,11 +290,11 @@ fn every_setting_that_our_runner_writes_has_a_rule() {
 fn a_budget_that_our_runner_does_not_write_is_no_limit() {
     let budget = json!({ "limits.run.usd": 5, "limits.attempt_minutes": 20 });
     let none = json!({ "limits.attempt_minutes": 20 });
-    let own = |i: usize, run: &mut Run| {
+    let own_runner = |i: usize, run: &mut Run| {
         run.runner = Some(("Stamina Lab".into(), None));
         run.model = Some(format!("model-{i}"));
     };
-    let (_store, pools) = runs("staminabench", &[budget.clone(), none.clone()], own);
+    let (_store, pools) = runs("staminabench", &[budget.clone(), none.clone()], own_runner);
     let settings = compare(&pools, 0);
     let difference = only_difference(&settings);
     assert_eq!(difference.comparability, Comparability::NotComparable);

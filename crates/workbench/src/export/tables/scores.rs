@@ -6,6 +6,7 @@ use figures::table::{Column, Table, Value, known, maybe};
 use super::{mean_columns, push_of, stamina};
 use crate::api::{Comparison, PublishedNumber, TurnScores};
 use crate::compare::doubts::{grouped, grouped_doubts_about_scores};
+use crate::published::label;
 use crate::rounds::PAPER;
 
 /// The scores of the members of a comparison.
@@ -108,7 +109,8 @@ pub(in crate::export) fn published(title: &str, numbers: &[PublishedNumber]) -> 
         Column::text("model", "Model"),
         Column::text("harness", "Harness").missing("not said"),
         Column::integer("retries", "Retries (R)").missing("not said"),
-        Column::text("metric", "What it is"),
+        Column::text("metric", "Metric").for_machines(),
+        Column::text("label", "What it is"),
         Column::number("value", "Value", 1),
         Column::text("source", "Source"),
         Column::flag("second_hand", "Second hand"),
@@ -120,6 +122,7 @@ pub(in crate::export) fn published(title: &str, numbers: &[PublishedNumber]) -> 
             maybe(number.harness.as_deref()),
             maybe(number.retries),
             known(number.metric.replace('_', " ")),
+            known(label(number)),
             known(number.value),
             known(number.source.as_str()),
             known(number.second_hand),
@@ -132,6 +135,19 @@ pub(in crate::export) fn published(title: &str, numbers: &[PublishedNumber]) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// "mt4" and "comp tasks" stood in the place of names.
+    #[test]
+    fn published_numbers_have_names_for_a_reader_and_their_keys_in_files() {
+        let table = published("Published numbers", &crate::published::numbers("evocode-bench"));
+        let printed = table.to_markdown();
+        for name in ["4, in percent |", "| tasks counted in Comp, of 26 |"] {
+            assert!(printed.contains(name), "{name}: {printed}");
+        }
+        assert!(!printed.contains("mt4") && !printed.contains("comp tasks"), "{printed}");
+        let csv = table.to_csv();
+        assert!(csv.contains("Claude-Opus-4.7,,,mt4,\"MT@4, in percent\",54"), "{csv}");
+    }
 
     #[test]
     fn a_number_of_tasks_is_no_score_of_100() {

@@ -146,6 +146,9 @@ pub(super) fn tests(workbench: &Workbench, attempt_ref: &AttemptChoice) -> Resul
     for id in &attempt.passed_tests {
         table.push_absent(vec![known(id.as_str()), known("passed")], "n/a");
     }
+    for id in &attempt.skipped_tests {
+        table.push_absent(vec![known(id.as_str()), known("skipped")], "n/a");
+    }
     let named = attempt.passed_tests.len();
     table.notes.push(counted(attempt.passed, attempt.total, named, attempt.failing_not_described));
     Ok(table)
@@ -165,26 +168,39 @@ fn counted(passed: Option<u32>, total: Option<u32>, named: usize, not_described:
     format!("{tests_passed}; {failing}, and {silent} that passed are not named by the source.")
 }
 
-/// How a test stands in an attempt: where it is not named, and all that did not pass is described as failing, it passed.
+/// How a test stands in an attempt, as far as known.
 fn standing(attempt: &AttemptDetail) -> impl Fn(&str) -> Option<&'static str> {
     let failing: BTreeMap<&str, &TestResult> = attempt.failing.iter().map(|t| (t.id.as_str(), t)).collect();
     let passed: BTreeSet<&str> = attempt.passed_tests.iter().map(String::as_str).collect();
-    // Where the suite itself did not come to a verdict, silence says nothing.
-    let is_complete = attempt.failing_not_described == 0
-        && match (attempt.verdict, attempt.passed, attempt.total) {
-            // Tests that neither passed nor failed may be among those that are not named. A reward may pass an attempt
-            // with tests that failed.
-            (Verdict::Passed | Verdict::Failed, Some(passed), Some(total)) => {
-                u64::from(passed) + attempt.failing.len() as u64 >= u64::from(total)
-            }
-            _ => false,
-        };
+    let skipped: BTreeSet<&str> = attempt.skipped_tests.iter().map(String::as_str).collect();
     move |id| match failing.get(id) {
         Some(test) if test.outcome == TestOutcome::Error => Some("error"),
         Some(_) => Some("failed"),
         None if passed.contains(id) => Some("passed"),
-        None if is_complete => Some("passed (not among the failing ones)"),
+        None if skipped.contains(id) => Some("skipped"),
+        None if attempt.unnamed_passed => Some("passed (not among the failing ones)"),
         None => None,
+    }
+}
+
+fn fails(standing: &str) -> bool {
+    matches!(standing, "failed" | "error")
+}
+
+/// Whether a test fails on one side only; `None` = how it stands on a side is unknown.
+fn differ(left: Option<&str>, right: Option<&str>) -> Option<bool> {
+    Some(fails(left?) != fails(right?))
+}
+
+/// The order of joined tests: only left fails, only right, both, one with the other unknown, the rest.
+fn place(left: Option<&str>, right: Option<&str>) -> u8 {
+    match (left.map(fails), right.map(fails)) {
+        (Some(true), Some(false)) => 0,
+        (Some(false), Some(true)) => 1,
+        (Some(true), Some(true)) => 2,
+        (Some(true), None) => 3,
+        (None, Some(true)) => 4,
+        _ => 5,
     }
 }
 
@@ -217,25 +233,18 @@ pub(super) fn joined(
     let ids: BTreeSet<&str> = attempts
         .iter()
         .flat_map(|a| {
-            a.failing.iter().map(|t| t.id.as_str()).chain(a.passed_tests.iter().map(String::as_str))
+            let others = a.passed_tests.iter().chain(&a.skipped_tests);
+            a.failing.iter().map(|t| t.id.as_str()).chain(others.map(String::as_str))
         })
         .collect();
     let value_of = |side: usize, id: &str| sides[side].1.as_ref().and_then(|attempt| standing(attempt)(id));
     let result = |side: usize, id: &str| {
         sides[side].1.as_ref().and_then(|attempt| attempt.failing.iter().find(|t| t.id == id)).cloned()
     };
-    let fails = |standing: Option<&str>| matches!(standing, Some("failed" | "error"));
-    // Only left, only right, both, neither.
-    let order = |left: Option<&str>, right: Option<&str>| match (fails(left), fails(right)) {
-        (true, false) => 0,
-        (false, true) => 1,
-        (true, true) => 2,
-        (false, false) => 3,
-    };
     let mut rows: Vec<(u8, &str)> =
-        ids.into_iter().map(|id| (order(value_of(0, id), value_of(1, id)), id)).collect();
+        ids.into_iter().map(|id| (place(value_of(0, id), value_of(1, id)), id)).collect();
     rows.sort_unstable();
-    for (group, id) in rows {
+    for (_, id) in rows {
         let [left, right] = [result(0, id), result(1, id)];
         let text = |side: &Option<TestResult>, part: fn(&TestResult) -> &Option<String>| -> Option<Value> {
             maybe(side.as_ref().and_then(|test| part(test).as_deref()))
@@ -244,7 +253,7 @@ pub(super) fn joined(
             known(id),
             maybe(value_of(0, id)),
             maybe(value_of(1, id)),
-            known(group < 2),
+            maybe(differ(value_of(0, id), value_of(1, id))),
             text(&left, |t| &t.expected),
             text(&left, |t| &t.actual),
             text(&right, |t| &t.expected),
@@ -262,20 +271,24 @@ mod tests {
 
     use super::*;
 
-    /// 41 passed and 2 failed of 44: the one that did neither was said to have passed.
+    /// A skipped test was unknown or said to have passed, and had no row where it failed in neither run.
     #[test]
-    fn a_test_without_a_name_is_unknown_where_some_neither_passed_nor_failed() {
-        let standing_of_other = |verdict, passed, total, failing: &[&str]| {
+    fn a_skipped_test_neither_passed_nor_failed() {
+        let standing_where = |unnamed_passed| {
             let attempt = AttemptDetail {
                 number: 1,
-                verdict,
+                verdict: Verdict::Failed,
                 end_reason: None,
-                passed,
-                total,
+                passed: Some(3),
+                total: Some(5),
                 reward: None,
-                failing: failing.iter().map(|id| TestResult::new(*id, TestOutcome::Failed)).collect(),
+                failing: [("a", TestOutcome::Failed), ("b", TestOutcome::Error)]
+                    .map(|(id, outcome)| TestResult::new(id, outcome))
+                    .to_vec(),
                 failing_not_described: 0,
-                passed_tests: Vec::new(),
+                passed_tests: vec!["c".to_owned()],
+                skipped_tests: vec!["d".to_owned()],
+                unnamed_passed,
                 histories: Vec::new(),
                 tokens: Tokens::default(),
                 cost_usd: None,
@@ -289,17 +302,26 @@ mod tests {
                 has_code: false,
                 extra: Extra::default(),
             };
-            standing(&attempt)("other")
+            ["a", "b", "c", "d", "e"].map(|id| standing(&attempt)(id))
         };
-        let passed = Some("passed (not among the failing ones)");
-        assert_eq!(standing_of_other(Verdict::Failed, Some(41), Some(44), &["a", "b"]), None);
-        assert_eq!(standing_of_other(Verdict::Failed, Some(41), Some(43), &["a", "b"]), passed);
-        assert_eq!(standing_of_other(Verdict::Passed, Some(44), Some(44), &[]), passed);
-        // A reward passed an attempt of which four tests did not: each of them was said to have passed.
-        assert_eq!(standing_of_other(Verdict::Passed, Some(40), Some(44), &[]), None);
-        assert_eq!(standing_of_other(Verdict::Passed, Some(42), Some(44), &["a", "b"]), passed);
-        assert_eq!(standing_of_other(Verdict::Failed, None, Some(43), &["a", "b"]), None);
-        assert_eq!(standing_of_other(Verdict::Error, Some(0), Some(0), &[]), None);
+        let named = [Some("failed"), Some("error"), Some("passed"), Some("skipped")];
+        assert_eq!(standing_where(false)[..4], named);
+        assert_eq!(standing_where(true)[..4], named);
+        assert_eq!(standing_where(false)[4], None);
+        assert_eq!(standing_where(true)[4], Some("passed (not among the failing ones)"));
+    }
+
+    /// A test that failed on one side and was unknown on the other was said to fail on one side only.
+    #[test]
+    fn whether_a_test_differs_is_unknown_where_a_side_is() {
+        let compared = |left, right| (differ(left, right), place(left, right));
+        assert_eq!(compared(Some("failed"), Some("passed")), (Some(true), 0));
+        assert_eq!(compared(Some("skipped"), Some("error")), (Some(true), 1));
+        assert_eq!(compared(Some("error"), Some("failed")), (Some(false), 2));
+        assert_eq!(compared(Some("failed"), None), (None, 3));
+        assert_eq!(compared(None, Some("failed")), (None, 4));
+        assert_eq!(compared(Some("passed"), Some("skipped")), (Some(false), 5));
+        assert_eq!(compared(None, Some("passed")), (None, 5));
     }
 
     #[test]

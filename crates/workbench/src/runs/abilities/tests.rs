@@ -90,9 +90,9 @@ fn what_was_found_out_counts_for_a_day_from_when_it_was_however_often_it_is_look
     (refused.abilities.tools, refused.abilities.tools_refused) =
         (Some(false), Some("needs --jinja".to_owned()));
     kept.keep(&place, begin, &refused);
-    let (since, found) = kept.recent(&place, after(20)).unwrap();
-    assert_eq!((since, &found), (begin, &refused));
-    kept.keep(&place, since, &found);
+    let (found_at, found) = kept.recent(&place, after(20)).unwrap();
+    assert_eq!((found_at, &found), (begin, &refused));
+    kept.keep(&place, found_at, &found);
     assert!(kept.recent(&place, after(23)).is_some());
     assert!(kept.recent(&place, after(24)).is_none(), "a look after 20 hours made it no younger");
     assert!(kept.recent(&place, begin - 1).is_none(), "a clock that was set back");

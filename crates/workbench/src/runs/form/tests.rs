@@ -104,18 +104,18 @@ fn tasks_come_back_from_their_yaml_and_their_line() {
             assert_eq!(differ, marked, "{agent} {protocol:?}");
         }
     }
-    let own = tasks(FormSettings {
+    let own_protocol = tasks(FormSettings {
         attempt_limit: Some(4.0),
         restore_before_try: true,
         ..defaults("codex", true).unwrap()
     });
-    let own = FormSettings { attempt_limit: Some(4.0), ..own };
-    assert_eq!(back(&own).0, own);
+    let own_protocol = FormSettings { attempt_limit: Some(4.0), ..own_protocol };
+    assert_eq!(back(&own_protocol).0, own_protocol);
     let ended = FormSettings {
         task_background: crate::api::FormTaskBackground::End,
         task_session: crate::api::FormTaskSession::Fresh,
         task_snapshots: crate::api::FormTaskSnapshots::EachStep,
-        ..own
+        ..own_protocol
     };
     let (read, differ) = back(&ended);
     assert!(read == ended && differ.contains(&"task_background".to_owned()), "{differ:?}");

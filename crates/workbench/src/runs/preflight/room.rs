@@ -65,8 +65,9 @@ pub(super) fn disk(settings: &RunSettings, estimate: Option<&RunEstimate>) -> Ch
     }
     if results > free {
         let check = Check::new("disk", TITLE, CheckState::Warn, value).with_sentence(format!(
-            "The results of {turns} turns need about {}. Keep only the last {FEW_SNAPSHOTS} snapshots of each episode, or free \
+            "The results of {} need about {}. Keep only the last {FEW_SNAPSHOTS} snapshots of each episode, or free \
              space.",
+            model::counted(turns, "turn"),
             bytes(results)
         ));
         return if settings.keep_snapshots.is_none_or(|kept| kept > FEW_SNAPSHOTS) {
@@ -80,12 +81,18 @@ pub(super) fn disk(settings: &RunSettings, estimate: Option<&RunEstimate>) -> Ch
         };
     }
     if results + containers > free {
-        return Check::new("disk", TITLE, CheckState::Warn, value).with_sentence(format!(
-            "{at_once} agents at once may fill {} each, and their containers are kept {COPIES} times: {} at most. Play fewer at \
-             once, or lower limits.disk_gib.",
-            bytes(settings.limits.disk),
-            bytes(containers)
-        ));
+        let (disk, most) = (bytes(settings.limits.disk), bytes(containers));
+        let sentence = if at_once == 1 {
+            format!(
+                "An agent may fill {disk}, and its container is kept {COPIES} times: {most} at most. Lower limits.disk_gib."
+            )
+        } else {
+            format!(
+                "{at_once} agents at once may fill {disk} each, and their containers are kept {COPIES} times: {most} at most. \
+                 Play fewer at once, or lower limits.disk_gib."
+            )
+        };
+        return Check::new("disk", TITLE, CheckState::Warn, value).with_sentence(sentence);
     }
     Check::new("disk", TITLE, CheckState::Ok, value)
 }
@@ -130,17 +137,20 @@ pub(super) fn machine_holds(settings: &RunSettings) -> Option<Check> {
     let memory = machine::memory();
     let at_once = f64::from(settings.batch_size);
     let (wants, needs) = (at_once * settings.limits.cpus, (at_once * settings.limits.memory as f64) as u64);
-    let value = format!("{cores} cores, {}", memory.map_or_else(|| "memory unknown".to_owned(), bytes));
+    let memory_text = memory.map_or_else(|| "memory unknown".to_owned(), bytes);
+    let value = format!("{}, {memory_text}", counted_cores(cores));
+    let containers = model::counted(settings.batch_size.into(), "container");
     let mut messages = Vec::new();
     if wants > cores {
+        let verb = if settings.batch_size == 1 { "is" } else { "are" };
         messages.push(format!(
-            "{at_once} containers of {} cores are more than this machine has; agents get slower and may run into their time limit.",
-            settings.limits.cpus
+            "{containers} of {} {verb} more than this machine has; agents get slower and may run into their time limit.",
+            counted_cores(settings.limits.cpus)
         ));
     }
     if memory.is_some_and(|memory| needs > memory) {
         messages.push(format!(
-            "{at_once} containers may take {} of memory in all; the system may end one of them.",
+            "{containers} may take {} of memory in all; the system may end one of them.",
             bytes(needs)
         ));
     }
@@ -152,10 +162,21 @@ pub(super) fn machine_holds(settings: &RunSettings) -> Option<Check> {
     })
 }
 
+/// `1 core`, `1.5 cores`.
+fn counted_cores(cores: f64) -> String {
+    let noun = if (cores - 1.0).abs() < f64::EPSILON { "core" } else { "cores" };
+    format!("{cores} {noun}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::api::EngineDisk;
+
+    #[test]
+    fn one_core_has_no_plural() {
+        assert_eq!([1.0, 1.5, 8.0].map(counted_cores), ["1 core", "1.5 cores", "8 cores"]);
+    }
 
     #[test]
     fn what_does_not_fit_where_the_engine_keeps_it_is_told_before_the_run() {

@@ -247,8 +247,8 @@ fn an_error_that_a_harness_survived_is_not_a_class() {
         "edited a file\n".repeat(500)
     );
     assert!(first(ATTEMPT_RULES, &logged(&log)).is_none(), "tests ran after it");
-    let without = attempt(Verdict::Error, Some(R::AgentError), "", &log);
-    assert_eq!(first(ATTEMPT_RULES, &without).map(|rule| rule.class), Some(C::ContextOverflow));
+    let agent_error = attempt(Verdict::Error, Some(R::AgentError), "", &log);
+    assert_eq!(first(ATTEMPT_RULES, &agent_error).map(|rule| rule.class), Some(C::ContextOverflow));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `trajectory.json` in Stamina Lab's own schema, exactly as `docs/formats.md` defines it.
 //!
 //! Turn by turn into memory, transcripts skipped. A value of another type than the schema says is an error: the caller
-//! then reads the file as it reads any foreign one. Whoever writes the file decides how long its lists and texts are,
+//! then reads the file as it reads any foreign one. The program that writes the file decides how long its lists and texts are,
 //! so what is kept of them is bounded, one by one and all together.
 
 use std::fmt;

@@ -284,7 +284,7 @@ fn imply_attempts(folder: &str, turns: &mut BTreeMap<u32, TurnBuilder>, warnings
 }
 
 /// `step_N` logs count the calls of the agent. With one call an attempt they fall to the attempts in order; with any
-/// other number nobody knows.
+/// other number the attempt is unknown.
 fn place_steps(
     mut steps: Vec<ListedFile>,
     turns: &mut BTreeMap<u32, TurnBuilder>,
@@ -472,7 +472,7 @@ fn finish(
     }
     let stamina = episode.stamina();
     let goes_on = episode.turn(stamina + 1).is_some_and(|t| t.attempts.is_empty());
-    // The files show a next turn that was never played: whoever passed the ones before did not pass everything.
+    // The files show a next turn that was never played: passing the ones before is not passing everything.
     if episode.planned_turns.is_none() && goes_on {
         episode.end_reason =
             Some(whole.end_reason.filter(|r| *r != EndReason::PassedAll).unwrap_or(EndReason::Unfinished));

@@ -1,6 +1,6 @@
 //! Values of attempts that cannot be what their names say: each is reported, and none of them decides.
 
-use model::{Attempt, EndReason, Verdict, Warning};
+use model::{Attempt, EndReason, Verdict, Warning, counted};
 
 use super::facts::RecordFacts;
 use crate::formats::staminabench::part_warnings::PartWarnings;
@@ -36,8 +36,9 @@ impl ValueOwner<'_> {
             return (passed, total);
         }
         let message = format!(
-            "{} has {p} tests passed of {t}. The numbers are kept as extra fields and not used.",
-            self.name
+            "{} has {} passed of {t}. The numbers are kept as extra fields and not used.",
+            self.name,
+            counted(p.into(), "test")
         );
         warnings.warn(Warning::read_differently(self.path, "value.not_usable", message));
         facts.extra.insert("passed".to_owned(), p.into());

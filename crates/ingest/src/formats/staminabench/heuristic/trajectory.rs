@@ -156,7 +156,7 @@ impl Walk<'_> {
                 && matches!(value, Node::List(_))
                 && self.document.steps.contains_key(&child)
             {
-                // A transcript, taken up by whoever it belongs to.
+                // A transcript, which the attempt that it belongs to takes up.
             } else {
                 field(&mut self.facts.whole, key, value, "", 0);
             }

@@ -306,12 +306,12 @@ mod tests {
         let more = r#"{"prompt_tokens": 10, "prompt_tokens_details": {"cached_tokens": 90}}"#;
         assert_eq!(counts_of(&[more]), (Some(100), Some(90), CachedInput::Added));
         // Two ways to state the same usage are not mixed.
-        let both = [
+        let shapes = [
             r#"{"prompt_tokens": 100, "cached_tokens": 90}"#,
             r#"{"input_tokens": 10, "cache_read_input_tokens": 90}"#,
         ];
-        assert_eq!(counts_of(&both), (Some(100), Some(90), CachedInput::Assumed));
-        assert_eq!(counts_of(&[both[1], both[0]]), (Some(100), Some(90), CachedInput::Included));
+        assert_eq!(counts_of(&shapes), (Some(100), Some(90), CachedInput::Assumed));
+        assert_eq!(counts_of(&[shapes[1], shapes[0]]), (Some(100), Some(90), CachedInput::Included));
     }
 
     #[test]

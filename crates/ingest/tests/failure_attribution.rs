@@ -1,4 +1,4 @@
-//! Whose failure an exception was, read through the library's door: a job of Harbor in, end reasons out.
+//! The attribution of exceptions, read through the library's door: a job of Harbor in, end reasons out.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
