@@ -150,7 +150,8 @@ async fn containers_of(folder: &Path) -> Vec<String> {
     leftovers(folder).await.into_iter().filter(is_container).map(|left| left.id).collect()
 }
 
-/// Lets what waits in a container go on. One that has ended meanwhile needs it no more.
+/// Lets what waits in a container go on, once: the runner pauses it afterwards, and the engine never ends a call that begins at that
+/// moment.
 fn release(container: &str) {
     Command::new("docker").args(["exec", container, "touch", "/released"]).output().expect("docker");
 }
@@ -285,12 +286,7 @@ async fn a_copy_of_a_folder_that_is_resumed_beside_the_original_ends_none_of_its
     runner::control::write(&copy, &control_request).unwrap();
     assert_eq!(resuming.await.unwrap().unwrap(), Finish::Stopped);
     // The original has been at work in its container all the time.
-    while !original.is_finished() {
-        for container in containers_of(&folder).await {
-            release(&container);
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    containers_of(&folder).await.iter().for_each(|container| release(container));
     assert_eq!(original.await.unwrap().unwrap(), Finish::Finished);
     let episode = episodes(&folder).remove(0);
     assert_eq!((last_attempt(&episode).verdict, resumes(&episode)), (Verdict::Passed, vec![]), "{episode:?}");
@@ -379,15 +375,16 @@ async fn an_attempt_at_a_step_is_retried_from_its_snapshot_on_request() {
     .unwrap();
     wait_for("retries", 1.into()).await;
     // The container that was restored for it: the attempt before never goes on.
-    while !playing.is_finished() {
-        assert!(Instant::now() < deadline, "its retry does not end");
-        for container in containers_of(&folder).await {
-            if !of_first_attempt.contains(&container) {
-                release(&container);
-            }
+    let restored = loop {
+        let others = containers_of(&folder).await.into_iter().find(|one| !of_first_attempt.contains(one));
+        let is_at_work = shown().is_some_and(|shown| shown["phase"] == "agent");
+        if let Some(container) = others.filter(|_| is_at_work) {
+            break container;
         }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+        assert!(!playing.is_finished() && Instant::now() < deadline, "its retry does not begin");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    release(&restored);
     assert_eq!(playing.await.unwrap().unwrap(), Finish::Finished);
     let episode = episodes(&folder).remove(0);
     assert_eq!((episode.stamina(), episode.turns[0].attempts.len()), (2, 1), "{episode:?}");

@@ -349,9 +349,16 @@ fn scale(tau: u32, greatest: Option<f64>) -> f64 {
     }
 }
 
-/// The scale of each τ: turns out of 12 and turns out of 100 are never on one axis.
-fn scales(most_stamina: &[(u32, f64)]) -> Vec<(u32, f64)> {
-    most_stamina.iter().map(|(tau, most)| (*tau, scale(*tau, Some(*most)))).collect()
+/// Where the scale of mean stamina as a share of τ ends, of runs with several τ: turns out of 12 and turns out of 100 are never on one
+/// axis. Pass rates of runs of one turn are drawn on it, too, and their intervals are wider than `most_stamina`.
+fn share_scale(most_stamina: &[(u32, f64)]) -> Option<f64> {
+    const ENDS: [f64; 7] = [0.04, 0.1, 0.2, 0.4, 0.5, 0.6, 0.8];
+    let [(least, _), _, ..] = most_stamina else { return None };
+    if *least <= 1 {
+        return Some(1.0);
+    }
+    let share = |(tau, most): &(u32, f64)| most / f64::from(*tau);
+    Some(ENDS.into_iter().find(|end| most_stamina.iter().all(|known| share(known) <= *end)).unwrap_or(1.0))
 }
 
 fn group(group: store::GroupEntry) -> RunGroup {
@@ -363,20 +370,26 @@ fn group(group: store::GroupEntry) -> RunGroup {
         planned_turns: group.planned_turns,
         tau: group.tau,
         scale: scale(tau, most),
-        scales: scales(&group.most_stamina),
+        share_scale: share_scale(&group.most_stamina),
         known: group.known,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{scale, scales};
+    use super::{scale, share_scale};
 
     /// Means up to 12 turns stood on an axis of 100 turns, at its left edge.
     #[test]
-    fn every_number_of_turns_has_a_scale_of_its_own() {
-        let most = [(1, 0.4), (12, 10.8), (15, 1.6), (100, 68.0)];
-        assert_eq!(scales(&most), [(1, 1.0), (12, 12.0), (15, 2.0), (100, 100.0)]);
+    fn means_over_several_numbers_of_turns_are_shares_of_them() {
+        assert_eq!(share_scale(&[(12, 10.8), (15, 1.6), (100, 68.0)]), Some(1.0));
+        // The published results of EvoCode-Bench: 2 of 7, 5.2 of 9 and 2.5 of 15 at most.
+        assert_eq!(share_scale(&[(7, 2.0), (9, 5.2), (15, 2.5)]), Some(0.6));
+        assert_eq!(share_scale(&[(7, 0.0), (9, 0.1)]), Some(0.04));
+        // Pass rates need all of it.
+        assert_eq!(share_scale(&[(1, 0.1), (9, 0.1)]), Some(1.0));
+        // One τ has an axis of turns.
+        assert_eq!((share_scale(&[(9, 5.2)]), share_scale(&[])), (None, None));
     }
 
     /// Where all means were below a half, their intervals were crowded at the left of a scale of one turn.

@@ -157,7 +157,7 @@ test("without groups the head of the column shows the scale of the intervals", a
   }
 });
 
-test("means over other numbers of turns share no axis: each line says where its scale ends", async ({ lab, page }) => {
+test("means over other numbers of turns are drawn as shares of them", async ({ lab, page }) => {
   const csv = (name: string, turns: number): void => {
     const played = Array.from({ length: turns }, (_, turn) => `${name},terminus-2,${name}-model,task,${String(turn + 1)},1,true\n`);
     writeFileSync(lab.at("horizons.csv"), played.join(""), { flag: "a" });
@@ -168,15 +168,17 @@ test("means over other numbers of turns share no axis: each line says where its 
   await lab.stamina("ingest", lab.at("horizons.csv"));
   const grid = page.getByRole("grid", { name: "Runs" });
   const line = (name: string): ReturnType<typeof page.locator> =>
-    grid.getByRole("link", { name: `${name}-model` }).locator("xpath=ancestor::tr").locator("td.whisk svg text");
-  await expect(line("short")).toHaveText("3");
-  await expect(line("long")).toHaveText("12");
-  // No group has an axis where its runs have several τ: those of Harbor have 3 and 4.
-  await expect(grid.getByText("one scale per τ")).toHaveCount(2);
-  const axis = grid.locator("tbody").getByRole("img", { name: /^Scale of stamina/ });
-  await expect(axis).toHaveCount(0);
+    grid.getByRole("link", { name: `${name}-model` }).locator("xpath=ancestor::tr").locator("td.whisk svg circle");
+  // Both passed to their last turn: 3 of 3 stands where 12 of 12 does.
+  const place = async (name: string): Promise<string | null> => await line(name).getAttribute("cx");
+  expect(await place("short")).not.toBeNull();
+  expect(await place("short")).toBe(await place("long"));
+  // The runs of Harbor have 3 and 4.
+  const axis = (of: RegExp): ReturnType<typeof page.locator> => grid.locator("tbody").getByRole("img", { name: of });
+  await expect(axis(/^Scale of mean stamina as a share of τ, 0 to 100 %/)).toHaveCount(2);
+  await expect(axis(/^Scale of stamina/)).toHaveCount(0);
   await page.getByRole("textbox", { name: /Filter runs/ }).fill("short");
-  await expect(axis).toHaveCount(1);
+  await expect(axis(/^Scale of stamina, 0 to 3 turns/)).toHaveCount(1);
 });
 
 test("runs that are open twice say so in their rows", async ({ lab, page }) => {

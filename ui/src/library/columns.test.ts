@@ -5,8 +5,8 @@ import {
   CHECK,
   type ColumnRoom,
   fitColumns,
+  groupScale,
   growingRoom,
-  hasScale,
   hasSeveralTaus,
   headScale,
   namedColumns,
@@ -49,35 +49,26 @@ test("means over other numbers of turns say over how many, those over one number
 });
 
 test("without groups the head of the column shows the scale of the intervals", () => {
-  const turns = { planned_turns: [3, 12] as [number, number], tau: [12, 12] as [number, number], scale: 12 };
-  expect(headScale("none", [turns])).toEqual({ scale: 12, percent: false });
-  expect(headScale("none", [{ planned_turns: [1, 1], tau: null, scale: 1 }])).toEqual({ scale: 1, percent: true });
+  const turns = { planned_turns: [3, 12] as [number, number], tau: [12, 12] as [number, number], scale: 12, share_scale: null };
+  expect(headScale("none", [turns])).toEqual({ end: 12, unit: "turns" });
+  expect(headScale("none", [{ planned_turns: [1, 1], tau: null, scale: 1, share_scale: null }])).toEqual({ end: 1, unit: "rates" });
   // The lines of groups have scales of their own.
   expect(headScale("benchmark", [turns])).toBeNull();
-  expect(headScale("none", [{ planned_turns: null, tau: null, scale: 0 }])).toBeNull();
+  expect(headScale("none", [{ planned_turns: null, tau: null, scale: 0, share_scale: null }])).toBeNull();
   expect(headScale("none", [])).toBeNull();
 });
 
-test("means over other numbers of turns share no axis", () => {
-  const mixed = { planned_turns: [1, 100] as [number, number], tau: [1, 100] as [number, number], scale: 100 };
-  const scales: [number, number][] = [
-    [1, 1],
-    [12, 12],
-    [15, 2],
-    [100, 100],
-  ];
-  const group = { ...mixed, scales };
+test("means over other numbers of turns are shares of them on one axis", () => {
+  const group = { planned_turns: [1, 100] as [number, number], tau: [1, 100] as [number, number], scale: 100, share_scale: 0.6 };
   const runWith = (tau: number | null): Parameters<typeof rowScale>[1] => ({ stamina: { tau } as RunRow["stamina"], pass_rate: null });
-  expect(hasScale(mixed)).toBe(false);
-  expect(headScale("none", [mixed])).toBeNull();
-  expect(rowScale(group, runWith(12))).toEqual({ end: 12, written: "12" });
-  expect(rowScale(group, runWith(15))).toEqual({ end: 2, written: "2" });
-  expect(rowScale(group, runWith(100))).toEqual({ end: 100, written: "100" });
-  expect(rowScale(group, { ...runWith(1), pass_rate: {} as RunRow["pass_rate"] })).toEqual({ end: 1, written: "100 %" });
-  expect(rowScale(group, runWith(null))).toEqual({ end: 1, written: "" });
-  // One τ has one scale, which stands over the rows.
-  expect(rowScale({ tau: [15, 15], scale: 2, scales: [[15, 2]] }, runWith(15))).toEqual({ end: 2, written: null });
-  expect(rowScale(undefined, runWith(9))).toEqual({ end: 9, written: null });
+  expect(groupScale(group)).toEqual({ end: 0.6, unit: "shares" });
+  // 4.5 of 15 turns stands where 30 of 100 does.
+  expect([15, 100].map((tau) => (0.3 * tau) / rowScale(group, runWith(tau)))).toEqual([0.5, 0.5]);
+  expect(rowScale(group, { ...runWith(1), pass_rate: {} as RunRow["pass_rate"] })).toBe(0.6);
+  expect(rowScale(group, runWith(null))).toBe(0.6);
+  // One τ has one scale of turns, which may end before it.
+  expect(rowScale({ tau: [15, 15], scale: 2, share_scale: null }, runWith(15))).toBe(2);
+  expect(rowScale(undefined, runWith(9))).toBe(9);
 });
 
 test("columns leave their room to names that would be cut, the date last", () => {
@@ -106,7 +97,13 @@ test("what names ask for only grows while a list is scrolled, and begins anew wi
 });
 
 test("runs without tests have no scale", () => {
-  expect(hasScale({ planned_turns: null, tau: null, scale: 1 })).toBe(false);
-  expect(hasScale({ planned_turns: [3, 4], tau: [0, 0], scale: 1 })).toBe(false);
-  expect(hasScale({ planned_turns: null, tau: [4, 4], scale: 4 })).toBe(true);
+  const group = (tau: [number, number] | null, scale: number): Parameters<typeof groupScale>[0] => ({
+    planned_turns: [3, 4],
+    tau,
+    scale,
+    share_scale: null,
+  });
+  expect(groupScale(group(null, 1))).toBeNull();
+  expect(groupScale(group([0, 0], 1))).toBeNull();
+  expect(groupScale(group([4, 4], 4))).toEqual({ end: 4, unit: "turns" });
 });

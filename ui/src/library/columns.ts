@@ -1,4 +1,5 @@
 // The columns of the library, in order. Every column can be shown or hidden; check and model are always there.
+import type { IntervalScale } from "../parts/scale";
 import type { ExplainKey } from "../explain/keys";
 import type { RunGroup } from "../host/bindings/RunGroup";
 import type { RunGrouping } from "../host/bindings/RunGrouping";
@@ -67,7 +68,7 @@ export const columns: readonly Column[] = [
     width: [120, 192],
     least: 104,
     shown: "always",
-    about: "95 % interval of mean stamina or pass rate; runs with the same τ have the same scale",
+    about: "95 % interval of mean stamina or pass rate; where τ differs, as a share of τ",
     explain: "mean_stamina_ci",
   },
   {
@@ -147,38 +148,33 @@ export const hasSeveralTaus = (group: Pick<RunGroup, "tau"> | undefined): boolea
 export const isOfOneTurn = (group: Pick<RunGroup, "planned_turns" | "scale">): boolean =>
   group.planned_turns?.[1] === 1 && group.scale === 1;
 
-/**
- * Whether one scale is that of all its runs: never over several τ. Of benchmarks without tests, and before an episode is read, there
- * is nothing to draw on it.
- */
-export const hasScale = (group: Pick<RunGroup, "planned_turns" | "scale" | "tau">): boolean =>
-  group.scale > 0 && !hasSeveralTaus(group) && (isOfOneTurn(group) || (group.tau?.[1] ?? 0) > 0);
-
-/** The scale of a row's interval. Where rows beside it have other scales, its end is written beside it. */
-export interface RowScale {
-  readonly end: number;
-  readonly written: string | null;
+/** The axis of a group; null for benchmarks without tests, and before an episode is read: there is nothing to draw on it. */
+export function groupScale(group: Pick<RunGroup, "planned_turns" | "scale" | "share_scale" | "tau">): IntervalScale | null {
+  if (group.scale <= 0) return null;
+  if (isOfOneTurn(group)) return { end: 1, unit: "rates" };
+  if ((group.tau?.[1] ?? 0) <= 0) return null;
+  return hasSeveralTaus(group) ? { end: group.share_scale ?? 1, unit: "shares" } : { end: group.scale, unit: "turns" };
 }
 
+/** Where the scale of a row's interval ends, in turns; of a pass rate, from 0 to 1. */
 export function rowScale(
-  group: Pick<RunGroup, "tau" | "scale" | "scales"> | undefined,
+  group: Pick<RunGroup, "tau" | "scale" | "share_scale"> | undefined,
   run: Pick<RunRow, "stamina" | "pass_rate">,
-): RowScale {
-  const tau = run.stamina.tau ?? 0;
-  if (!hasSeveralTaus(group)) return { end: group?.scale ?? Math.max(1, tau), written: null };
-  if (run.pass_rate !== null) return { end: 1, written: "100 %" };
-  const end = group?.scales.find(([known]) => known === tau)?.[1] ?? Math.max(1, tau);
-  return { end, written: tau > 0 ? String(end) : "" };
+): number {
+  const tau = Math.max(1, run.stamina.tau ?? 1);
+  if (group === undefined) return tau;
+  if (!hasSeveralTaus(group)) return group.scale;
+  const share = group.share_scale ?? 1;
+  return run.pass_rate === null ? share * tau : share;
 }
 
-/** The scale of intervals that the head of their column shows: where runs are not grouped no line of a group does. */
+/** The axis in the head of the column of intervals: where runs are not grouped no line of a group has it. */
 export function headScale(
   grouping: RunGrouping,
-  groups: readonly Pick<RunGroup, "planned_turns" | "scale" | "tau">[],
-): { readonly scale: number; readonly percent: boolean } | null {
+  groups: readonly Pick<RunGroup, "planned_turns" | "scale" | "share_scale" | "tau">[],
+): IntervalScale | null {
   const [only, ...more] = groups;
-  if (grouping !== "none" || only === undefined || more.length > 0 || !hasScale(only)) return null;
-  return { scale: only.scale, percent: isOfOneTurn(only) };
+  return grouping !== "none" || only === undefined || more.length > 0 ? null : groupScale(only);
 }
 
 /** px of the column that marks rows. */

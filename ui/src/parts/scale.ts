@@ -14,3 +14,10 @@ export function ticks(end: number, most = 4): number[] {
   all.push(end);
   return all;
 }
+
+/** The axis over intervals. Means over several τ stand on it as shares of τ: turns out of 12 and out of 100 share no axis. */
+export interface IntervalScale {
+  /** It runs from 0 to this many turns, or to this rate or share. */
+  readonly end: number;
+  readonly unit: "turns" | "rates" | "shares";
+}

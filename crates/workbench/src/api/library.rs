@@ -31,10 +31,10 @@ pub struct RunGroup {
     pub planned_turns: Option<(u32, u32)>,
     /// Least and greatest τ of its runs.
     pub tau: Option<(u32, u32)>,
-    /// The whiskers' scale of the greatest τ runs from 0 to this many turns; less than one where all are small.
+    /// The whiskers' scale runs from 0 to this many turns; less than one where all are small.
     pub scale: f64,
-    /// Each τ of its runs, from the least, with the end of its scale: means over different τ share no axis.
-    pub scales: Vec<(u32, f64)>,
+    /// Where its runs have several τ: the end of the scale of mean stamina as a share of τ, above 0 to 1.
+    pub share_scale: Option<f64>,
     /// Of harness, turns, score, tokens, cost and date those that are known of at least one of its runs.
     pub known: Vec<RunSort>,
 }

@@ -22,13 +22,13 @@ planned_turns: [number, number] | null,
  */
 tau: [number, number] | null, 
 /**
- * The whiskers' scale of the greatest τ runs from 0 to this many turns; less than one where all are small.
+ * The whiskers' scale runs from 0 to this many turns; less than one where all are small.
  */
 scale: number, 
 /**
- * Each τ of its runs, from the least, with the end of its scale: means over different τ share no axis.
+ * Where its runs have several τ: the end of the scale of mean stamina as a share of τ, above 0 to 1.
  */
-scales: Array<[number, number]>, 
+share_scale: number | null, 
 /**
  * Of harness, turns, score, tokens, cost and date those that are known of at least one of its runs.
  */
