@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use model::{TestResult, without_turn};
+use model::{TestResult, description_of_test, is_numeric_id, without_turn};
 use rusqlite::{Connection, Row};
 
 use super::query::{MatchRank, SearchQuery};
@@ -51,24 +51,10 @@ struct TestKey {
     test: String,
 }
 
-/// Whether an id is a number, with at most one word before it: `c094`, `case-12`. Such ids are valid in one turn only.
-fn is_number(id: &str) -> bool {
-    const WORD: usize = 8;
-    let name = id.rsplit("::").next().unwrap_or(id);
-    let number = name.trim_start_matches(|c: char| c.is_alphabetic() || matches!(c, '_' | '-' | ' '));
-    name.len() - number.len() <= WORD
-        && number.starts_with(|c: char| c.is_ascii_digit())
-        && number.bytes().all(|b| b.is_ascii_digit() || b == b'#')
-}
-
 /// The identity of a test over turns: its id without the turn in the name of its file; of a number, what it checks.
 fn test_key(test: &TestResult, turn: u32) -> String {
-    if is_number(&test.id) {
-        let text = |text: &Option<String>| text.clone().unwrap_or_default();
-        return match &test.intent {
-            Some(intent) => format!("{}\n{intent}\n{}", text(&test.group), text(&test.scenario)),
-            None => format!("{turn}\n{}", test.id),
-        };
+    if is_numeric_id(&test.id) {
+        return description_of_test(test).unwrap_or_else(|| format!("{turn}\n{}", test.id));
     }
     match test.id.split_once("::") {
         Some((file, rest)) => format!("{}::{rest}", without_turn(file)),

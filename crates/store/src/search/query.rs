@@ -186,7 +186,7 @@ fn fts_phrase(text: &str, is_open: bool) -> String {
 }
 
 /// The ranges of the words of a text.
-fn words_in(text: &str) -> impl Iterator<Item = Range<usize>> {
+fn words_in(text: &str) -> impl Iterator<Item = Range<usize>> + Clone {
     let mut searched = 0;
     std::iter::from_fn(move || {
         let begin = searched + text[searched..].find(char::is_alphanumeric)?;
@@ -206,33 +206,65 @@ fn tokens_of(text: &str) -> Vec<String> {
 
 /// Whether a word of a text is the token, or begins with it.
 fn is_token(word: &str, token: &str, is_open: bool) -> bool {
+    // Most words are: each word of each text comes here.
+    if word.is_ascii() {
+        let begin = word.as_bytes().get(..token.len());
+        return (is_open || word.len() == token.len())
+            && begin.is_some_and(|begin| begin.eq_ignore_ascii_case(token.as_bytes()));
+    }
     let mut letters = folded(word);
     token.chars().all(|letter| letters.next() == Some(letter)) && (is_open || letters.next().is_none())
 }
 
 /// Where some words stand in a text one after the other; with `is_open`, the last letters of the last one may be missing.
 fn place_of_sequence(text: &str, tokens: &[String], is_open: bool) -> Option<Range<usize>> {
-    let last = tokens.len().checked_sub(1)?;
-    // Where sequences begin that may be the wanted one, and how many of its words they have.
-    let mut begun: Vec<(usize, usize)> = Vec::new();
-    for word in words_in(text) {
-        let letters = &text[word.clone()];
-        begun.push((word.start, 0));
-        begun.retain_mut(|(_, found)| {
-            let fits = is_token(letters, &tokens[*found], is_open && *found == last);
-            *found += 1;
-            fits
-        });
-        if let Some((begin, _)) = begun.iter().find(|(_, found)| *found == tokens.len()) {
-            return Some(*begin..word.end);
+    let (last, others) = tokens.split_last()?;
+    let mut words = words_in(text);
+    loop {
+        let mut following = words.clone();
+        let first = words.next()?;
+        let has_others = others
+            .iter()
+            .all(|token| following.next().is_some_and(|word| is_token(&text[word], token, false)));
+        // The text ends within the sequence, and so it does for each later word.
+        if has_others {
+            let end = following.next()?;
+            if is_token(&text[end.clone()], last, is_open) {
+                return Some(first.start..end.end);
+            }
         }
     }
-    None
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// The words of a text are compared one by one, in lower case.
+    fn plain_place(text: &str, tokens: &[String], is_open: bool) -> Option<Range<usize>> {
+        let words: Vec<Range<usize>> = words_in(text).collect();
+        let low = tokens_of(text);
+        let begin = low.windows(tokens.len()).position(|window| {
+            let (last, others) = window.split_last().expect("a token");
+            let (last_token, other_tokens) = tokens.split_last().expect("a token");
+            others == other_tokens && if is_open { last.starts_with(last_token) } else { last == last_token }
+        })?;
+        Some(words[begin].start..words[begin + tokens.len() - 1].end)
+    }
+
+    proptest! {
+        #[test]
+        fn a_sequence_is_found_where_its_words_stand_one_after_the_other(
+            text in "([aAbBßÄéİ]{1,3}[ .\\n-]{1,2}){0,12}",
+            query in "([aAbBßÄéİ]{1,2} ?){1,3}",
+            is_open: bool,
+        ) {
+            let tokens = tokens_of(&query);
+            prop_assert_eq!(place_of_sequence(&text, &tokens, is_open), plain_place(&text, &tokens, is_open));
+        }
+    }
 
     fn terms(text: &str) -> Vec<(String, bool)> {
         let query = SearchQuery::new(text);

@@ -2,10 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use model::{TestResult, Turn, without_turn};
-
-/// Most bytes of a description in the comparison of tests.
-const DESCRIPTION: usize = 1024;
+use model::{TestResult, Turn, description_of_test, is_numeric_id, without_turn};
 
 /// What identifies a test.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -127,7 +124,7 @@ impl<'a> Numbers<'a> {
                     _ => self.place(&test.id, &mut others, &mut turn_tests.tests),
                 };
                 if !turn_tests.tests[place].is_followed
-                    && let Some(description) = description(test)
+                    && let Some(description) = description_of_test(test)
                 {
                     let sharing = described.entry(description).or_default();
                     if !sharing.contains(&place) {
@@ -152,7 +149,7 @@ impl<'a> Numbers<'a> {
         tests: &mut Vec<TurnTest<'a>>,
     ) -> usize {
         let next = tests.len();
-        if is_number(id) {
+        if is_numeric_id(id) {
             // Its number is set when all descriptions of the turn are known.
             let place = *others.entry(id).or_insert(next);
             if place == next {
@@ -248,28 +245,6 @@ impl<'a> Numbers<'a> {
 fn number<'a>(tests: &mut HashMap<Key<'a>, usize>, key: Key<'a>) -> usize {
     let next = tests.len();
     *tests.entry(key).or_insert(next)
-}
-
-/// Whether an id is numeric, with at most one word before the number: `c094`, `T53`, `case-12`, `c001#2`.
-fn is_number(id: &str) -> bool {
-    // Most ids are words. This check is fast for them.
-    let bytes = id.as_bytes();
-    if !bytes.last().is_some_and(u8::is_ascii_digit) && !bytes.contains(&b'#') {
-        return false;
-    }
-    let name = id.rsplit("::").next().unwrap_or(id);
-    let name = name.split('#').next().unwrap_or(name);
-    let number = name.trim_start_matches(|c: char| c.is_alphabetic() || matches!(c, '_' | '-' | ' '));
-    let word = name.len() - number.len();
-    word <= 8 && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
-}
-
-/// The description of a test with a numeric id; `None` = it has none.
-fn description(test: &TestResult) -> Option<String> {
-    let intent = test.intent.as_deref()?;
-    let [group, scenario] = [&test.group, &test.scenario].map(|text| text.as_deref().unwrap_or_default());
-    let whole = format!("{group}\n{intent}\n{scenario}");
-    Some(whole[..whole.floor_char_boundary(DESCRIPTION)].to_owned())
 }
 
 #[cfg(test)]
@@ -369,11 +344,11 @@ mod tests {
                 prop_assert_eq!(ids, expected);
                 for turn_test in &turn_tests.tests {
                     let key = match turn_test.id.split_once("::") {
-                        _ if is_number(turn_test.id) => format!("{} in turn {}", turn_test.id, turn.number),
+                        _ if is_numeric_id(turn_test.id) => format!("{} in turn {}", turn_test.id, turn.number),
                         Some((file, name)) => format!("{}::{name}", without_turn(file)),
                         None => turn_test.id.to_owned(),
                     };
-                    prop_assert_eq!(turn_test.is_followed, !is_number(turn_test.id));
+                    prop_assert_eq!(turn_test.is_followed, !is_numeric_id(turn_test.id));
                     prop_assert_eq!(*by_key.entry(key).or_insert(turn_test.test), turn_test.test);
                 }
             }
@@ -386,12 +361,12 @@ mod tests {
     #[test]
     fn numeric_ids_are_recognized() {
         for id in ["c094", "T53", "12", "case-12", "c001#2", "a.py::test_3"] {
-            assert!(is_number(id), "{id}");
+            assert!(is_numeric_id(id), "{id}");
         }
         for id in
             ["orders.create.minimal", "test_orders", "t.py::test_turn", "c", "", "verylongword12", "a1b2"]
         {
-            assert!(!is_number(id), "{id}");
+            assert!(!is_numeric_id(id), "{id}");
         }
     }
 
