@@ -31,10 +31,10 @@ fuzz_target!(|input: &[u8]| {
 
 /// Reads a foreign task like preflight and the page of a resume.
 fn read(folder: &Path, settings: &RunSettings) {
-    let seen = tasks(folder, settings).expect("there is a task.toml, whatever it holds");
-    assert_eq!(seen.len(), 1);
+    let previews = tasks(folder, settings).expect("there is a task.toml, whatever it holds");
+    assert_eq!(previews.len(), 1);
     // At most 50 unsupported keys are named.
-    assert!(seen[0].notes.len() <= 60 && seen[0].steps <= 1000, "{seen:?}");
+    assert!(previews[0].notes.len() <= 60 && previews[0].steps <= 1000, "{previews:?}");
     if let Ok(images) = task_images(folder, &[0]) {
         for image in &images {
             check_recipe(&image.recipe);

@@ -37,9 +37,9 @@ fn put_bands(episodes: &[InScenario], points: &mut [SurvivalPoint]) {
     for episode in episodes.iter().filter(|episode| episode.observation.last_at_risk() > 0) {
         let next = numbers.len();
         let scenario = *numbers.entry(&episode.scenario).or_insert(next);
-        let seen = episode.observation;
-        let failed = seen.failed_turn().is_some();
-        placed.push(EpisodeAtRisk { scenario, last_at_risk: seen.last_at_risk(), failed });
+        let observation = episode.observation;
+        let failed = observation.failed_turn().is_some();
+        placed.push(EpisodeAtRisk { scenario, last_at_risk: observation.last_at_risk(), failed });
     }
     placed.sort_by_key(|episode| episode.last_at_risk);
     // For each scenario: the episodes at risk, and the influence on ln S so far.
@@ -69,7 +69,10 @@ fn put_bands(episodes: &[InScenario], points: &mut [SurvivalPoint]) {
             for episode in last_here.filter(|episode| episode.failed) {
                 influence[episode.scenario] -= 1.0 / (n - d);
             }
-            variance = influence.iter().map(|of_scenario| of_scenario * of_scenario).sum();
+            variance = influence
+                .iter()
+                .map(|influence_of_scenario| influence_of_scenario * influence_of_scenario)
+                .sum();
         }
         (point.ci_low, point.ci_high) = match quantile {
             Some(quantile) if point.at_risk > 0 && variance > NO_VARIATION => {
@@ -86,11 +89,12 @@ mod tests {
     use crate::survival::Observation;
 
     fn in_scenarios(episodes: &[(&str, u32, bool)]) -> Vec<InScenario> {
-        let seen = |turns: u32, failed: bool| {
+        let observation = |turns: u32, failed: bool| {
             if failed { Observation::failed_at(turns + 1) } else { Observation::censored_after(turns) }
         };
         let each = episodes.iter();
-        each.map(|(scenario, turns, failed)| InScenario::new(*scenario, seen(*turns, *failed))).collect()
+        each.map(|(scenario, turns, failed)| InScenario::new(*scenario, observation(*turns, *failed)))
+            .collect()
     }
 
     #[test]
@@ -122,8 +126,8 @@ mod tests {
     #[test]
     fn equal_scenarios_have_no_band() {
         let alike = in_scenarios(&[("a", 0, true), ("a", 1, false), ("b", 0, true), ("b", 1, false)]);
-        let one = in_scenarios(&[("a", 0, true), ("a", 1, false), ("a", 2, true)]);
-        for episodes in [alike, one] {
+        let single_trials = in_scenarios(&[("a", 0, true), ("a", 1, false), ("a", 2, true)]);
+        for episodes in [alike, single_trials] {
             for point in kaplan_meier_by_scenario(&episodes, 2) {
                 assert_eq!((point.ci_low, point.ci_high), (None, None), "{point:?}");
             }

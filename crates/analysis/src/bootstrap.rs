@@ -152,9 +152,9 @@ impl ResampledMeans {
 }
 
 fn resample(clusters: &Clusters, resampling: Resampling, groups: usize) -> Vec<f64> {
-    let work = |from: u32, values: &mut [f64]| {
+    let work = |first: u32, values: &mut [f64]| {
         let mut workspace = clusters.workspace();
-        for (index, means) in (from..).zip(values.chunks_mut(groups)) {
+        for (index, means) in (first..).zip(values.chunks_mut(groups)) {
             clusters.draw(resampling.seed, index, &mut workspace);
             clusters.means(&mut workspace, means);
         }

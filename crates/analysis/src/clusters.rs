@@ -44,11 +44,11 @@ pub fn observations(episodes: &[InScenario]) -> Vec<Observation> {
 
 /// Whether some scenario has several episodes that were at risk. These depend on each other.
 pub fn has_repeats(episodes: &[InScenario]) -> bool {
-    let mut seen = BTreeSet::new();
+    let mut scenarios = BTreeSet::new();
     episodes
         .iter()
         .filter(|episode| episode.observation.last_at_risk() > 0)
-        .any(|episode| !seen.insert(episode.scenario.as_str()))
+        .any(|episode| !scenarios.insert(episode.scenario.as_str()))
 }
 
 /// One or more groups of episodes over scenarios, and the resampling of scenarios.
@@ -200,15 +200,15 @@ impl Group {
         for i in (0..k).rev() {
             at_risk[i] += at_risk[i + 1];
         }
-        let (mut survival, mut area, mut from) = (1.0, 0.0, 1);
+        let (mut survival, mut area, mut last_turn) = (1.0, 0.0, 1);
         for (i, turn) in self.turns.iter().enumerate() {
-            area += survival * f64::from(turn - from);
-            from = *turn;
+            area += survival * f64::from(turn - last_turn);
+            last_turn = *turn;
             let n = at_risk[i + 1];
             if n > 0.0 {
                 survival *= (n - events[i]) / n;
             }
         }
-        area + survival * f64::from(self.tau.saturating_add(1) - from)
+        area + survival * f64::from(self.tau.saturating_add(1) - last_turn)
     }
 }

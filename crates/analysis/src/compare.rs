@@ -126,37 +126,38 @@ pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison 
     let together =
         Some(ResampledMeans::new(&episodes, tau, resampling)).filter(ResampledMeans::same_scenarios);
     let pair = |(a, b): (usize, usize)| {
-        let (of_a, of_b) = (runs[a].episodes, runs[b].episodes);
+        let (episodes_a, episodes_b) = (runs[a].episodes, runs[b].episodes);
         let (plain_a, plain_b) = (plain[a].as_slice(), plain[b].as_slice());
-        let apart = together.is_none().then(|| ResampledMeans::new(&[of_a, of_b], tau, resampling));
+        let apart =
+            together.is_none().then(|| ResampledMeans::new(&[episodes_a, episodes_b], tau, resampling));
         let (means, i, j) = match (&together, &apart) {
             (Some(all), _) => (Some(all), a, b),
             (None, two) => (two.as_ref(), 0, 1),
         };
-        let clustered = has_repeats(of_a) || has_repeats(of_b);
+        let clustered = has_repeats(episodes_a) || has_repeats(episodes_b);
         let small = options.permutations > 0 && plain_a.len() + plain_b.len() <= SMALL && !clustered;
         Pair {
             a,
             b,
             clustered,
-            logrank: fitting_log_rank(&[of_a, of_b]),
+            logrank: fitting_log_rank(&[episodes_a, episodes_b]),
             p_holm: None,
-            stratified: stratified_log_rank(&[of_a, of_b]),
+            stratified: stratified_log_rank(&[episodes_a, episodes_b]),
             permutation: small
                 .then(|| permutation_log_rank(&[plain_a, plain_b], options.permutations, resampling.seed))
                 .flatten(),
             difference: if clustered {
-                clustered_difference(of_a, of_b, tau)
+                clustered_difference(episodes_a, episodes_b, tau)
             } else {
                 mean_difference(plain_a, plain_b, tau)
             },
             difference_bootstrap: means.and_then(|r| r.bootstrapped(|m| m[i] - m[j])),
             ratio: if clustered {
-                clustered_ratio(of_a, of_b, tau)
+                clustered_ratio(episodes_a, episodes_b, tau)
             } else {
                 mean_ratio(plain_a, plain_b, tau)
             },
-            paired: paired(of_a, of_b, tau, resampling.seed),
+            paired: paired(episodes_a, episodes_b, tau, resampling.seed),
         }
     };
     let mut pairs: Vec<Pair> = pair_indices(options.pairs, runs.len()).into_iter().map(pair).collect();

@@ -35,10 +35,10 @@ pub fn common_tau(runs: &[(&[Observation], Option<u32>)]) -> u32 {
 
 /// The most turns planned in any of the runs, or the last with an episode at risk where that is unknown.
 fn longest(runs: &[(&[Observation], Option<u32>)]) -> u32 {
-    let of_run = |(observations, planned): &(&[Observation], Option<u32>)| {
+    let last_turn = |(observations, planned): &(&[Observation], Option<u32>)| {
         planned.filter(|p| *p > 0).unwrap_or_else(|| last_at_risk(observations))
     };
-    runs.iter().map(of_run).max().unwrap_or(0)
+    runs.iter().map(last_turn).max().unwrap_or(0)
 }
 
 /// The runs that limit a common τ, and τ without them.

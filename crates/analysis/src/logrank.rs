@@ -125,8 +125,8 @@ pub fn clustered_log_rank(groups: &[&[InScenario]]) -> Option<LogRank> {
                 continue;
             };
             let failed = f64::from(u8::from(episode.observation.failed_turn().is_some()));
-            let of_scenario = scores.entry(&episode.scenario).or_insert_with(|| vec![0.0; k]);
-            for (j, score) in of_scenario.iter_mut().enumerate() {
+            let scenario_scores = scores.entry(&episode.scenario).or_insert_with(|| vec![0.0; k]);
+            for (j, score) in scenario_scores.iter_mut().enumerate() {
                 let own = f64::from(u8::from(j == g));
                 *score += failed * (own - shares[j]) - (own * hazard - weighted[j]);
             }

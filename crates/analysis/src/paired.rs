@@ -87,19 +87,21 @@ pub fn paired(a: &[InScenario], b: &[InScenario], tau: u32, seed: u64) -> Option
     let (mut a, mut b) = (by_part(a), by_part(b));
     a.retain(|part, _| b.contains_key(part));
     b.retain(|part, _| a.contains_key(part));
-    let of_shared =
+    let shared_only =
         |run: &EpisodesByPart<'_>| -> Vec<Observation> { run.values().flatten().copied().collect() };
-    let tau = common_tau(&[(&of_shared(&a), Some(tau)), (&of_shared(&b), Some(tau))]);
+    let tau = common_tau(&[(&shared_only(&a), Some(tau)), (&shared_only(&b), Some(tau))]);
     let mut sides: BTreeMap<&str, (Vec<OneSide>, Vec<OneSide>)> = BTreeMap::new();
-    for ((of_a, of_b), (scenario, _)) in values(&a, tau).into_iter().zip(values(&b, tau)).zip(a.keys()) {
-        let of_scenario = sides.entry(*scenario).or_default();
-        of_scenario.0.push(of_a);
-        of_scenario.1.push(of_b);
+    for ((values_a, values_b), (scenario, _)) in
+        values(&a, tau).into_iter().zip(values(&b, tau)).zip(a.keys())
+    {
+        let both_sides = sides.entry(*scenario).or_default();
+        both_sides.0.push(values_a);
+        both_sides.1.push(values_b);
     }
     let scenarios: Vec<PairedScenario> = sides
         .iter()
-        .map(|(scenario, (of_a, of_b))| {
-            let (a, b) = (OneSide::over_parts(of_a), OneSide::over_parts(of_b));
+        .map(|(scenario, (values_a, values_b))| {
+            let (a, b) = (OneSide::over_parts(values_a), OneSide::over_parts(values_b));
             PairedScenario {
                 scenario: (*scenario).to_owned(),
                 a: a.used,

@@ -78,17 +78,17 @@ pub fn pass_rate(episodes: &[InScenario]) -> PassRate {
         .values()
         .flat_map(BTreeMap::values)
         .fold(0, |sum: u32, part| sum.saturating_add(part.unscored));
-    let of_tasks: Vec<Parts> = by_part
+    let task_parts: Vec<Parts> = by_part
         .values()
         .map(|parts| parts.values().copied().filter(|part| part.trials > 0).collect::<Parts>())
         .filter(|parts| !parts.is_empty())
         .collect();
-    let scored: Vec<TaskTrials> = of_tasks.iter().map(|parts| whole(parts)).collect();
+    let scored: Vec<TaskTrials> = task_parts.iter().map(|parts| whole(parts)).collect();
     let trials = scored.iter().map(|task| task.trials).sum();
     let passed = scored.iter().map(|task| task.passed).sum();
     let count = scored.len() as u32;
     let interval = interval(&scored);
-    let ks = 1..=of_tasks.iter().flatten().map(|part| part.trials).min().unwrap_or(0).min(MAX_K);
+    let ks = 1..=task_parts.iter().flatten().map(|part| part.trials).min().unwrap_or(0).min(MAX_K);
     PassRate {
         value: (trials > 0).then(|| f64::from(passed) / f64::from(trials)),
         ci_low: interval.map(|((low, _), _)| low),
@@ -98,10 +98,10 @@ pub fn pass_rate(episodes: &[InScenario]) -> PassRate {
         trials,
         passed,
         unscored,
-        pass_at_k: ks.clone().map(|k| mean(&of_tasks, |part| pass_at(*part, k))).collect(),
-        pass_hat_k: ks.clone().map(|k| mean(&of_tasks, |part| pass_hat(*part, k))).collect(),
-        pass_at_k_ci: ks.clone().map(|k| interval_of_k(&of_tasks, k, pass_at)).collect(),
-        pass_hat_k_ci: ks.map(|k| interval_of_k(&of_tasks, k, pass_hat)).collect(),
+        pass_at_k: ks.clone().map(|k| mean(&task_parts, |part| pass_at(*part, k))).collect(),
+        pass_hat_k: ks.clone().map(|k| mean(&task_parts, |part| pass_hat(*part, k))).collect(),
+        pass_at_k_ci: ks.clone().map(|k| interval_of_k(&task_parts, k, pass_at)).collect(),
+        pass_hat_k_ci: ks.map(|k| interval_of_k(&task_parts, k, pass_hat)).collect(),
     }
 }
 
@@ -193,9 +193,8 @@ fn interval_of_k(tasks: &[Parts], k: u32, estimate: fn(TaskTrials, u32) -> f64) 
     let effective = if tasks.iter().all(has_one_trial) || share <= 0.0 || share >= 1.0 {
         j
     } else {
-        let of_task =
-            |parts: &Parts| parts.iter().map(|part| estimate(*part, k) - share).sum::<f64>().powi(2);
-        let squares: f64 = tasks.iter().map(of_task).sum();
+        let square = |parts: &Parts| parts.iter().map(|part| estimate(*part, k) - share).sum::<f64>().powi(2);
+        let squares: f64 = tasks.iter().map(square).sum();
         let parts = tasks.iter().map(Vec::len).sum::<usize>() as f64;
         effective_trials(share, j / (j - 1.0) * squares / (parts * parts), count)?.min(groups)
     };
@@ -217,9 +216,10 @@ pub fn difference(a: &PassRate, b: &PassRate) -> Option<(f64, Option<(f64, f64)>
 
 /// The index of the only run that solves a task: one of its trials passed, and every other run has scored trials and no pass.
 /// `None` = no run, several, or a run without scored trials might solve it.
-pub fn only_solver(of_runs: &[TaskTrials]) -> Option<usize> {
-    let mut solvers = of_runs.iter().enumerate().filter(|(_, task)| task.passed > 0).map(|(place, _)| place);
+pub fn only_solver(trials_by_run: &[TaskTrials]) -> Option<usize> {
+    let mut solvers =
+        trials_by_run.iter().enumerate().filter(|(_, task)| task.passed > 0).map(|(place, _)| place);
     let only = solvers.next()?;
-    let sure = of_runs.len() > 1 && of_runs.iter().all(|task| task.trials > 0);
+    let sure = trials_by_run.len() > 1 && trials_by_run.iter().all(|task| task.trials > 0);
     (sure && solvers.next().is_none()).then_some(only)
 }

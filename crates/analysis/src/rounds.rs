@@ -244,9 +244,9 @@ mod tests {
             (1..=3).map(|k| mt_round_by_round(std::slice::from_ref(trial), k)).collect()
         };
         // The second round had one of its attempts.
-        let one = cut_off(4, &["1", "0"]);
-        assert_eq!(known(&one), [Some(25.0), None, None]);
-        assert_eq!(comp_round_by_round(std::slice::from_ref(&one), 3), None);
+        let single = cut_off(4, &["1", "0"]);
+        assert_eq!(known(&single), [Some(25.0), None, None]);
+        assert_eq!(comp_round_by_round(std::slice::from_ref(&single), 3), None);
         // The next round was not started. With one attempt, the second round decides.
         assert_eq!(known(&cut_off(4, &["1", "01"])), [Some(25.0), None, None]);
         assert_eq!(known(&cut_off(4, &[])), [None, None, None]);
@@ -257,7 +257,7 @@ mod tests {
         // Nothing outside ended it.
         assert_eq!(known(&tries(4, &["1", "0"])), [Some(25.0); 3]);
         let done = cut_off(1, &["1"]);
-        assert_eq!(comp_round_by_round(&[one, done], 3), Some(100.0));
+        assert_eq!(comp_round_by_round(&[single, done], 3), Some(100.0));
     }
 
     #[test]

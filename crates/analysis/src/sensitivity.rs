@@ -52,7 +52,7 @@ pub fn sensitivity(episodes: &[EpisodeEnd], policy: &CensoringPolicy, tau: u32) 
         .map(|e| if e.unrecognized { Observation { ending: Ending::Censored, ..plain(e) } } else { plain(e) })
         .collect();
     // Without an episode at risk there is no τ. Counted as failures all are at risk, and have a τ of their own.
-    let nobody = tau == 0 && !episodes.iter().map(plain).any(|one| one.last_at_risk() > 0);
+    let nobody = tau == 0 && !episodes.iter().map(plain).any(|episode| episode.last_at_risk() > 0);
     let summarize_reading = |reading: &[Observation]| {
         let tau = if nobody { natural_tau(reading, None) } else { tau };
         let summary = summarize_over(reading, tau);

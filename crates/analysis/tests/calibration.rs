@@ -21,8 +21,8 @@ fn uniform(rng: &mut ChaCha8Rng) -> f64 {
 }
 
 /// A run over scenarios `from..to`, whose difficulty both runs meet.
-fn run(rng: &mut ChaCha8Rng, difficulty: &[f64], from: usize, to: usize) -> Vec<InScenario> {
-    (from..to)
+fn run(rng: &mut ChaCha8Rng, difficulty: &[f64], first: usize, end: usize) -> Vec<InScenario> {
+    (first..end)
         .map(|scenario| {
             let fails = 1 + ((1.0 - uniform(rng)).ln() / -(0.1 * difficulty[scenario])) as u32;
             InScenario::new(scenario.to_string(), Observation::failed_at(fails))
@@ -128,8 +128,8 @@ fn rejected(own_count: usize, shared: usize) -> [f64; 3] {
         let difficulty: Vec<f64> = (0..2 * own_count + shared)
             .map(|_| (1.2 * (uniform(&mut rng) + uniform(&mut rng) + uniform(&mut rng) - 1.5)).exp())
             .collect();
-        let mut play = |from, to| -> Vec<InScenario> {
-            (0..4).flat_map(|_| run(&mut rng, &difficulty, from, to)).collect()
+        let mut play = |first, end| -> Vec<InScenario> {
+            (0..4).flat_map(|_| run(&mut rng, &difficulty, first, end)).collect()
         };
         let (a, b) = (play(0, own_count + shared), play(own_count, 2 * own_count + shared));
         let p = [
@@ -174,11 +174,11 @@ fn band_coverage(scenarios: usize, repeats: usize) -> [f64; 2] {
             let rate = rate(&mut rng);
             for _ in 0..repeats {
                 let geometric = |rng: &mut ChaCha8Rng, rate: f64| ((1.0 - uniform(rng)).ln() / -rate) as u32;
-                let (passed, seen) = (geometric(&mut rng, rate), 1 + geometric(&mut rng, 0.1));
-                let observation = if passed < seen {
+                let (passed, seen_turns) = (geometric(&mut rng, rate), 1 + geometric(&mut rng, 0.1));
+                let observation = if passed < seen_turns {
                     Observation::failed_at(passed + 1)
                 } else {
-                    Observation::censored_after(seen)
+                    Observation::censored_after(seen_turns)
                 };
                 episodes.push(InScenario::new(scenario.to_string(), observation));
             }

@@ -157,7 +157,7 @@ fn survrm2_agrees_on_differences_and_ratios() {
 
 #[test]
 fn r_and_scipy_agree_on_paired_comparisons() {
-    let mut seen = 0;
+    let mut checked_cases = 0;
     for set in golden().sets {
         let episodes = groups(&set);
         for horizon in &set.taus {
@@ -182,11 +182,11 @@ fn r_and_scipy_agree_on_paired_comparisons() {
             if reference.sign_flip.is_some() {
                 assert!(result.sign_flip_exact, "{label}");
                 near(result.p_sign_flip, reference.sign_flip, &label);
-                seen += 1;
+                checked_cases += 1;
             }
         }
     }
-    assert!(seen >= 8);
+    assert!(checked_cases >= 8);
 }
 
 #[test]
@@ -261,17 +261,21 @@ fn repeats_of_two_scenarios_say_little() {
     assert!(plain.p < 1e-9, "80 episodes as if they were independent");
     let clustered = clustered_log_rank(&[&a, &b]).unwrap();
     assert!(clustered.p > 0.04, "four scenarios: {}", clustered.p);
-    let one = [repeated("only", 3)].concat();
-    assert_eq!(clustered_log_rank(&[&one, &repeated("only", 2)]), None, "one scenario has no variance");
-    assert_eq!(clustered_difference(&one, &repeated("only", 2), 3).unwrap().ci_low, None);
+    let single_episode = [repeated("only", 3)].concat();
+    assert_eq!(
+        clustered_log_rank(&[&single_episode, &repeated("only", 2)]),
+        None,
+        "one scenario has no variance"
+    );
+    assert_eq!(clustered_difference(&single_episode, &repeated("only", 2), 3).unwrap().ci_low, None);
 }
 
 /// Single rounds of tasks, of which the first run played two more than the second.
 #[test]
 fn parts_that_only_one_run_played_are_not_paired() {
     let round = |task: &str, name: &str, passed: bool| {
-        let seen = if passed { Observation::censored_after(1) } else { Observation::failed_at(1) };
-        InScenario::in_part(task, name, seen)
+        let observation = if passed { Observation::censored_after(1) } else { Observation::failed_at(1) };
+        InScenario::in_part(task, name, observation)
     };
     let shared = || [round("t1", "r1", true), round("t1", "r2", true), round("t2", "r1", true)];
     let mut more = shared().to_vec();

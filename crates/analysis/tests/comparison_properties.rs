@@ -110,9 +110,9 @@ proptest! {
 
     #[test]
     fn a_bootstrap_is_the_same_on_any_number_of_threads_and_in_any_order(a in run(), b in run(), tau in 1u32..16) {
-        let one = bootstrap_ratio(&a, &b, tau, quick(1));
+        let estimate = bootstrap_ratio(&a, &b, tau, quick(1));
         for threads in [2, 4, 300] {
-            prop_assert_eq!(one, bootstrap_ratio(&a, &b, tau, quick(threads)));
+            prop_assert_eq!(estimate, bootstrap_ratio(&a, &b, tau, quick(threads)));
         }
         let mut turned = a.clone();
         turned.reverse();
@@ -121,9 +121,9 @@ proptest! {
             (Some(x), Some(y)) => close(x, y),
             (x, y) => x == y,
         };
-        prop_assert!(near(one.map(|r| r.value), two.map(|r| r.value)));
-        prop_assert!(near(one.and_then(|r| r.ci_low), two.and_then(|r| r.ci_low)), "{one:?} {two:?}");
-        prop_assert!(near(one.and_then(|r| r.ci_high), two.and_then(|r| r.ci_high)), "{one:?} {two:?}");
+        prop_assert!(near(estimate.map(|r| r.value), two.map(|r| r.value)));
+        prop_assert!(near(estimate.and_then(|r| r.ci_low), two.and_then(|r| r.ci_low)), "{estimate:?} {two:?}");
+        prop_assert!(near(estimate.and_then(|r| r.ci_high), two.and_then(|r| r.ci_high)), "{estimate:?} {two:?}");
     }
 
     #[test]
@@ -165,9 +165,9 @@ proptest! {
     #[test]
     fn a_permutation_test_is_a_share_and_the_same_again(a in run(), b in run(), seed in any::<u64>()) {
         let (pa, pb) = (observations(&a), observations(&b));
-        let one = permutation_log_rank(&[&pa, &pb], 50, seed);
-        prop_assert_eq!(one, permutation_log_rank(&[&pa, &pb], 50, seed));
-        prop_assert!(one.is_none_or(|t| t.p > 0.0 && t.p <= 1.0));
+        let test_result = permutation_log_rank(&[&pa, &pb], 50, seed);
+        prop_assert_eq!(test_result, permutation_log_rank(&[&pa, &pb], 50, seed));
+        prop_assert!(test_result.is_none_or(|t| t.p > 0.0 && t.p <= 1.0));
     }
 
     #[test]
@@ -296,12 +296,12 @@ fn drawn_permutations_are_near_the_exact_share() {
     let observed = apart(&a, &b) - 1e-9;
     let (mut arrangements, mut extreme) = (0, 0);
     for chosen in (0_u32..1 << 18).filter(|bits| bits.count_ones() == 9) {
-        let (mut one, mut other) = (Vec::new(), Vec::new());
+        let (mut first_runs, mut other) = (Vec::new(), Vec::new());
         for (i, o) in all.iter().enumerate() {
-            if chosen >> i & 1 == 1 { one.push(*o) } else { other.push(*o) }
+            if chosen >> i & 1 == 1 { first_runs.push(*o) } else { other.push(*o) }
         }
         arrangements += 1;
-        extreme += u32::from(apart(&one, &other) >= observed);
+        extreme += u32::from(apart(&first_runs, &other) >= observed);
     }
     assert_eq!(arrangements, 48_620);
     let exact = f64::from(extreme) / f64::from(arrangements);

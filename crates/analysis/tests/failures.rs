@@ -202,14 +202,15 @@ fn an_old_field_that_is_still_shown_is_no_invented_one() {
 
 #[test]
 fn a_record_that_an_action_makes_has_the_wrong_default_or_lacks_a_field() {
-    let made = |record: &str| {
+    let created_class = |record: &str| {
         format!(
             "Step 3: GET /parts: expected /records to be in any order [{{\"size\":20,\"note\":\"a\"}}], got [{record}]"
         )
     };
     let minimal = "Step 1: POST /parts {}: expected /size to be 20, got 21";
-    let (default, lacks) = (made("{\"id\":1,\"note\":\"a\",\"size\":21}"), made("{\"id\":1,\"size\":20}"));
-    let (wrong, none) = (made("{\"id\":1,\"note\":\"b\",\"size\":20.0}"), made(""));
+    let (default, lacks) =
+        (created_class("{\"id\":1,\"note\":\"a\",\"size\":21}"), created_class("{\"id\":1,\"size\":20}"));
+    let (wrong, none) = (created_class("{\"id\":1,\"note\":\"b\",\"size\":20.0}"), created_class(""));
     let id = "orders.ship.effect.create_parts";
     let c = classify(&with_messages(
         9,

@@ -62,9 +62,9 @@ fn a_failed_attempt_of_a_turn_that_was_not_decided_ends_the_budget_that_it_uses_
         "nobody knows what a third attempt comes to"
     );
     // With one that passes three turns: S = 1, 1/2, 1/2 without retries, and 1, 1, 1 with one.
-    let one = attempts("a", Observation::censored_after(1), &[&[Passed], &[Event]]);
+    let single_attempt = attempts("a", Observation::censored_after(1), &[&[Passed], &[Event]]);
     let all = attempts("b", Observation::censored_after(3), &[&[Passed], &[Passed], &[Passed]]);
-    let curve = readings(&[one, all], Some(2));
+    let curve = readings(&[single_attempt, all], Some(2));
     let points: Vec<(u32, Option<f64>)> = curve
         .iter()
         .map(|reading| summarize_over(reading, 3))

@@ -78,11 +78,11 @@ fn r_agrees_on_bands_by_scenario() {
     ];
     let mut bands = 0;
     for set in &golden.sets {
-        let seen = |turns: u32, event: u8| {
+        let observation = |turns: u32, event: u8| {
             if event == 1 { Observation::failed_at(turns + 1) } else { Observation::censored_after(turns) }
         };
         let episodes: Vec<InScenario> = (set.episodes.iter())
-            .map(|(scenario, turns, event)| InScenario::new(scenario.as_str(), seen(*turns, *event)))
+            .map(|(scenario, turns, event)| InScenario::new(scenario.as_str(), observation(*turns, *event)))
             .collect();
         let at_risk = set.episodes.iter().filter(|(_, turns, event)| *turns > 0 || *event == 1);
         let scenarios =

@@ -33,6 +33,7 @@ mod status;
 mod survival;
 mod table;
 mod test_server;
+mod turn_scores;
 mod validate;
 mod withdraw;
 

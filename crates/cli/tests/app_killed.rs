@@ -59,12 +59,14 @@ fn an_app_that_is_killed_continues_its_run() {
     // Each time a little later in its part of the run.
     for pause in [5, 150, 300, 450, 80, 220] {
         gate.allow_more(2);
-        let seen = app.get("get_live_run", &run_ref)["row"]["turns"][0].as_u64();
-        let seen = app.until("get_live_run", &run_ref, |run| {
-            is_over(run) || run["row"]["turns"][0].as_u64() > seen || run["episodes"][0]["phase"] == "agent"
+        let live_turns = app.get("get_live_run", &run_ref)["row"]["turns"][0].as_u64();
+        let live_turns = app.until("get_live_run", &run_ref, |run| {
+            is_over(run)
+                || run["row"]["turns"][0].as_u64() > live_turns
+                || run["episodes"][0]["phase"] == "agent"
         });
         std::thread::sleep(Duration::from_millis(pause));
-        if is_over(&seen) {
+        if is_over(&live_turns) {
             break;
         }
         // Dropping it is SIGKILL.
@@ -77,7 +79,7 @@ fn an_app_that_is_killed_continues_its_run() {
         }
         assert_eq!(lost["row"]["state"], "lost", "{lost}");
         assert!(
-            lost["row"]["turns"][0].as_u64() >= seen["row"]["turns"][0].as_u64(),
+            lost["row"]["turns"][0].as_u64() >= live_turns["row"]["turns"][0].as_u64(),
             "no finished turn is lost"
         );
         app.get("resume_run", &json!({ "folder": folder, "changes": [] }));

@@ -39,21 +39,21 @@ impl Library {
 fn a_run_is_found_by_the_whole_of_a_long_name() {
     let library = Library::new();
     let long = "a".repeat(119);
-    let (one, two) = (format!("{long}1"), format!("{long}2"));
+    let (first, two) = (format!("{long}1"), format!("{long}2"));
     let table = library.folder.path().join("attempts.csv");
     let rows = format!(
-        "run,harness,model,scenario,turn,attempt,passed\n{one},h,first,s,1,1,true\n{two},h,second,t,1,1,false\n"
+        "run,harness,model,scenario,turn,attempt,passed\n{first},h,first,s,1,1,true\n{two},h,second,t,1,1,false\n"
     );
     std::fs::write(&table, rows).expect("a table");
     library.json(&["ingest", table.to_str().expect("UTF-8")]);
     let runs = library.json(&["runs"]);
-    for (name, model) in [(&one, "first"), (&two, "second")] {
+    for (name, model) in [(&first, "first"), (&two, "second")] {
         let model_run = runs.as_array().expect("runs").iter().find(|run| run["model"] == model);
         let id = model_run.expect("a run")["id"].as_str().expect("an id");
         assert!(id.len() < name.len(), "{id}");
         assert_eq!(library.json(&["show", name]), library.json(&["show", id]));
     }
-    assert_ne!(library.json(&["show", &one]), library.json(&["show", &two]));
+    assert_ne!(library.json(&["show", &first]), library.json(&["show", &two]));
     let nobody = library.run(&["show", &long]);
     assert_eq!(nobody.status.code(), Some(1), "a part of a name is no name");
 }

@@ -367,9 +367,9 @@ fn caveats_are_printed_beside_numbers() {
     let cell_text = text.lines().find(|line| line.contains("n = 7")).expect("its row");
     assert!(cell_text.contains("* ("), "{cell_text}");
 
-    let to = folder.path().join("report");
-    library.json(&["report", id, "--out", to.to_str().expect("UTF-8")]);
-    let report = std::fs::read_to_string(to.join("report.md")).expect("the text");
+    let report_path = folder.path().join("report");
+    library.json(&["report", id, "--out", report_path.to_str().expect("UTF-8")]);
+    let report = std::fs::read_to_string(report_path.join("report.md")).expect("the text");
     let first: String = report.lines().take(12).collect::<Vec<_>>().join("\n");
     assert!(first.contains("But: 7 of 8 episodes; 1 of 7 episodes stopped from outside"), "{first}");
 }
@@ -378,10 +378,10 @@ fn caveats_are_printed_beside_numbers() {
 #[test]
 fn the_first_lines_of_a_report_tell_its_runs_apart() {
     let library = Library::with_fixtures(&["harbor/jobs"]);
-    let to = library.folder.path().join("report");
+    let report_path = library.folder.path().join("report");
     let runs = ["jobs.oracle-k2-oracle", "jobs.failures-k1-oracle"];
-    library.json(&["report", runs[0], runs[1], "--out", to.to_str().expect("UTF-8")]);
-    let report = std::fs::read_to_string(to.join("report.md")).expect("the text");
+    library.json(&["report", runs[0], runs[1], "--out", report_path.to_str().expect("UTF-8")]);
+    let report = std::fs::read_to_string(report_path.join("report.md")).expect("the text");
     let first: Vec<&str> = report.lines().filter(|line| line.starts_with("- oracle (")).take(2).collect();
     for (line, name) in first.iter().zip(["(oracle-k2)", "(failures-k1)"]) {
         assert!(line.contains(name), "{line}");

@@ -383,7 +383,7 @@ fn read_request(stream: &mut TcpStream) -> bool {
 /// An endpoint that answers once, so that a run begins, and refuses the key from then on.
 fn refusing() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let at = format!("http://{}", listener.local_addr().unwrap());
+    let url = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         let mut answered = false;
         for stream in listener.incoming() {
@@ -407,7 +407,7 @@ fn refusing() -> String {
             );
         }
     });
-    at
+    url
 }
 
 /// A run in which the endpoint ended every episode has not finished well, whatever its episodes are.

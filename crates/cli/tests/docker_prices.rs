@@ -214,11 +214,11 @@ fn a_run_costs_what_the_table_said_when_it_began_and_one_of_an_unknown_model_cos
     let (live, row) = play("acme/new");
     let requests = row["tokens"]["input"].as_f64().unwrap_or_else(|| panic!("{row}")) / TOLD.0;
     assert!(requests >= 1.0 && requests.fract() == 0.0, "{row}");
-    let one = ((TOLD.0 - TOLD.1) * 3.0 + TOLD.1 * 0.3 + TOLD.2 * 15.0) / 1e6;
-    assert!(nearly(&row["cost_usd"], requests * one), "{requests} × {one}: {row}");
+    let request_cost = ((TOLD.0 - TOLD.1) * 3.0 + TOLD.1 * 0.3 + TOLD.2 * 15.0) / 1e6;
+    assert!(nearly(&row["cost_usd"], requests * request_cost), "{requests} × {request_cost}: {row}");
     assert_eq!(row["cost_known"], 1, "{row}");
     assert!(live.to_string().contains("cost_usd"), "{live}");
-    assert!(nearly(&live["row"]["cost_usd"], requests * one), "{live}");
+    assert!(nearly(&live["row"]["cost_usd"], requests * request_cost), "{live}");
 
     let (live, row) = play("acme/unknown");
     assert!(row["tokens"]["input"].as_f64() >= Some(TOLD.0), "{row}");

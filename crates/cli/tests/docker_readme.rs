@@ -28,9 +28,9 @@ fn json(shell: &Shell, command: &str) -> Value {
 }
 
 /// Copies a task of the fixtures. Its image gets along without the network.
-fn copy_task(from: &Path, to: &Path) {
-    test_folders::copy(from, to);
-    let file = to.join("environment/Dockerfile");
+fn copy_task(source: &Path, target_folder: &Path) {
+    test_folders::copy(source, target_folder);
+    let file = target_folder.join("environment/Dockerfile");
     let recipe = fs::read_to_string(&file).unwrap();
     let kept: Vec<&str> = recipe.lines().filter(|line| !line.contains("apt-get")).collect();
     fs::write(file, kept.join("\n")).unwrap();

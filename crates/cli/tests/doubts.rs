@@ -81,7 +81,8 @@ fn a_number_that_is_less_sure_says_so_wherever_it_stands() {
     }
     // So do the cautions of a comparison, on its page, in a terminal and with its table.
     let compared = home.json(&["compare", &run]);
-    let cautions = compared["cautions"].as_array().expect("cautions").iter().filter_map(|one| one.as_str());
+    let cautions =
+        compared["cautions"].as_array().expect("cautions").iter().filter_map(|sentence| sentence.as_str());
     let [text, table] = [home.text(&["compare", &run]), home.text(&["table", "runs", &run])];
     assert!(cautions.clone().count() > 2, "{compared}");
     for caution in cautions {
@@ -98,20 +99,20 @@ fn tasks(folder: &std::path::Path) {
         fs::write(folder.join(task).join("task.toml"), "version = \"1.0\"\n").expect("a task");
     }
     for (task, trial) in [("a", "a__1"), ("a", "a__2"), ("b", "b__1")] {
-        let at = folder.join(task).join("harbor_jobs/model-a/2026-01-01__10-00-00").join(trial);
-        fs::create_dir_all(at.join("verifier")).expect("a folder");
-        fs::write(at.join("verifier/reward.txt"), "1").expect("a reward");
+        let trial_folder = folder.join(task).join("harbor_jobs/model-a/2026-01-01__10-00-00").join(trial);
+        fs::create_dir_all(trial_folder.join("verifier")).expect("a folder");
+        fs::write(trial_folder.join("verifier/reward.txt"), "1").expect("a reward");
         let config = json!({
             "task": { "path": format!("tasks/{task}") }, "trial_name": trial,
             "agent": { "name": "agent-a", "model_name": "vendor/model-a" },
         });
-        fs::write(at.join("config.json"), config.to_string()).expect("a configuration");
+        fs::write(trial_folder.join("config.json"), config.to_string()).expect("a configuration");
         let result = json!({
             "id": format!("id-{trial}"), "task_name": task, "trial_name": trial, "config": config,
             "verifier_result": { "rewards": { "reward": 1.0 } },
             "started_at": "2026-01-01T10:00:00Z", "finished_at": "2026-01-01T10:10:00Z",
         });
-        fs::write(at.join("result.json"), result.to_string()).expect("a result");
+        fs::write(trial_folder.join("result.json"), result.to_string()).expect("a result");
     }
 }
 
@@ -190,7 +191,9 @@ fn a_score_over_an_unknown_number_of_turns_is_in_doubt_wherever_it_stands() {
         let mut rows = rows.as_array().expect("runs").iter();
         rows.find(|row| row["id"] == run).expect("the run")["doubts"].clone()
     };
-    let one_episode_doubt =
-        format!("the declared number of turns is unknown for 1 of 1 episode, and {doubt}");
-    assert_eq!(doubts(&table_runs[1]), json!([one_episode_doubt]));
+    let unknown = "the declared number of turns is unknown for";
+    let table_doubt = format!("{unknown} 1 of 1 episode (give the column planned_turns), and {doubt}");
+    assert_eq!(doubts(&table_runs[1]), json!([table_doubt]), "it says what to do");
+    let job_doubts = doubts(&job_run).to_string();
+    assert!(job_doubts.contains("(open the folder of the task together with the job), and"), "{job_doubts}");
 }

@@ -56,8 +56,9 @@ fn episode() -> impl Strategy<Value = Played> {
     (vec(vec(tried, 1..4), 1..6), any::<bool>()).prop_map(|(mut turns, own_files)| {
         for attempts in &mut turns {
             // Nobody tries again what passed.
-            let made = attempts.iter().position(Tried::passed).map_or(attempts.len(), |index| index + 1);
-            attempts.truncate(made);
+            let attempt_count =
+                attempts.iter().position(Tried::passed).map_or(attempts.len(), |index| index + 1);
+            attempts.truncate(attempt_count);
         }
         Played { turns, own_files }
     })
@@ -160,8 +161,8 @@ fn by_show(home: &TestHome, runs: &[String]) -> (ByAttempt, BTreeMap<(String, St
             scenarios.insert((run.clone(), name.to_owned()), text(&episode["scenario"]).to_owned());
             for turn in episode["turns"].as_array().expect("turns") {
                 for attempt in turn["attempts"].as_array().expect("attempts") {
-                    let at = (run.as_str(), name, number(&turn["turn"]), number(&attempt["attempt"]));
-                    insert(&mut all, at, counted_words(&attempt["failing"]));
+                    let turn_key = (run.as_str(), name, number(&turn["turn"]), number(&attempt["attempt"]));
+                    insert(&mut all, turn_key, counted_words(&attempt["failing"]));
                 }
             }
         }
@@ -179,9 +180,9 @@ fn by_failures(home: &TestHome, runs: &[String]) -> (ByAttempt, Counts) {
     for case in shown["cases"].as_array().expect("cases") {
         let counts = WORDS.map(|word| number(&case["origins"][word]));
         assert_eq!(counted_words(&case["failing"]), counts, "{case}");
-        let at =
+        let turn_key =
             (text(&case["run"]), text(&case["episode"]), number(&case["turn"]), number(&case["attempt"]));
-        insert(&mut all, at, counts);
+        insert(&mut all, turn_key, counts);
     }
     let origins = shown["origins"].as_array().expect("origins");
     let in_all = WORDS.map(|word| {
@@ -196,8 +197,8 @@ fn by_turn(workbench: &Workbench, played: &ByAttempt) -> ByAttempt {
     let turns: BTreeSet<(&str, &str, u32)> =
         played.keys().map(|(run, episode, turn, _)| (run.as_str(), episode.as_str(), *turn)).collect();
     for (run, episode, turn) in turns {
-        let at = TurnRef { run: run.to_owned(), episode: episode.to_owned(), turn };
-        for attempt in workbench.get_turn(at).expect("the turn").attempts {
+        let turn_ref = TurnRef { run: run.to_owned(), episode: episode.to_owned(), turn };
+        for attempt in workbench.get_turn(turn_ref).expect("the turn").attempts {
             assert_eq!(attempt.histories.len(), attempt.failing.len(), "{episode} turn {turn}");
             let counts = counted(attempt.histories.iter().map(|entry| entry.history));
             insert(&mut all, (run, episode, turn, attempt.number), counts);

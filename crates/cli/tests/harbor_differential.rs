@@ -133,10 +133,10 @@ fn text(value: &Value) -> &str {
     value.as_str().expect("a text")
 }
 
-/// Takes over fields of `from` under the name of what they are of.
-fn take(facts: &mut Facts, key: &str, from: &Value, fields: &[&str]) {
+/// Takes over fields of `source` under the name of what they are of.
+fn take(facts: &mut Facts, key: &str, source: &Value, fields: &[&str]) {
     for field in fields {
-        let value = from.pointer(&format!("/{}", field.replace(' ', "/"))).cloned().unwrap_or(Value::Null);
+        let value = source.pointer(&format!("/{}", field.replace(' ', "/"))).cloned().unwrap_or(Value::Null);
         facts.insert(format!("{key}/{}", field.rsplit(' ').next().unwrap_or(field)), value);
     }
 }
@@ -316,7 +316,7 @@ fn raised(job: &Path, stage: &str, number: usize, name: &str, (kind, message): (
         format!("Traceback (most recent call last):\n  File \"/x/y.py\", line 1, in z\n{full}: {message}\n")
     });
     let phase = |begin: &str, end: &str| json!({ "started_at": format!("2026-01-01T10:{begin}Z"), "finished_at": format!("2026-01-01T10:{end}Z") });
-    let (work, tests, at) = match stage {
+    let (work, tests, time) = match stage {
         "set-up" => (Value::Null, Value::Null, "01:30"),
         "agent" => (phase("02:00", "08:00"), Value::Null, "08:00"),
         _ => (phase("02:00", "08:00"), phase("09:00", "10:00"), "09:30"),
@@ -333,7 +333,7 @@ fn raised(job: &Path, stage: &str, number: usize, name: &str, (kind, message): (
         "agent_setup": phase("01:00", "02:00"), "agent_execution": work, "verifier": tests,
         "exception_info": {
             "exception_type": short, "exception_message": message, "exception_traceback": traceback,
-            "occurred_at": format!("2026-01-01T10:{at}Z"),
+            "occurred_at": format!("2026-01-01T10:{time}Z"),
         },
     });
     let folder = job.join(trial);

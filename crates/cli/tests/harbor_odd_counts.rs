@@ -73,18 +73,18 @@ fn another_reader_says_the_same_of_results_that_are_listed_as_entries() {
         "source": "agent", "message": "I look.",
         "tool_calls": [{ "tool_call_id": "a", "function_name": "f", "arguments": {} }],
     });
-    let (one, two) = (json!("out1"), json!("out2"));
-    let mut blank = entry(json!("out1"), std::slice::from_ref(&one));
+    let (first_output, two) = (json!("out1"), json!("out2"));
+    let mut blank = entry(json!("out1"), std::slice::from_ref(&first_output));
     blank["reasoning_content"] = json!(" ");
     let steps = [
         call.clone(),
-        entry(json!([part("out1")]), std::slice::from_ref(&one)),
+        entry(json!([part("out1")]), std::slice::from_ref(&first_output)),
         call.clone(),
-        entry(json!("out1\nout2"), &[one.clone(), two.clone()]),
+        entry(json!("out1\nout2"), &[first_output.clone(), two.clone()]),
         call,
         entry(json!([part("")]), &[json!([part("out1")])]),
         blank,
-        entry(json!([part("out1"), part("I see.")]), &[one, two]),
+        entry(json!([part("out1"), part("I see.")]), &[first_output, two]),
         json!({ "source": "critic", "message": "No." }),
         json!({ "source": "agent", "message": "Done." }),
     ];

@@ -65,17 +65,17 @@ fn write(file: &Path, value: &Value) {
 }
 
 /// Writes the job's own files. `planned` are the trials of its lock, if it has one.
-fn job(at: &Path, id: &str, agents: &Value, attempts: u32, total: u32, planned: Option<&[Trial<'_>]>) {
-    std::fs::create_dir_all(at).expect("a folder");
+fn job(folder: &Path, id: &str, agents: &Value, attempts: u32, total: u32, planned: Option<&[Trial<'_>]>) {
+    std::fs::create_dir_all(folder).expect("a folder");
     let config = json!({
         "job_name": "job", "n_attempts": attempts, "n_concurrent_trials": 2, "agents": agents,
         "datasets": [{ "path": "tasks" }],
     });
-    write(&at.join("config.json"), &config);
+    write(&folder.join("config.json"), &config);
     let result = json!({
         "id": id, "started_at": "2026-01-01T10:00:00", "finished_at": null, "n_total_trials": total, "stats": {},
     });
-    write(&at.join("result.json"), &result);
+    write(&folder.join("result.json"), &result);
     if let Some(planned) = planned {
         let trials: Vec<Value> = planned
             .iter()
@@ -84,7 +84,7 @@ fn job(at: &Path, id: &str, agents: &Value, attempts: u32, total: u32, planned: 
             })
             .collect();
         write(
-            &at.join("lock.json"),
+            &folder.join("lock.json"),
             &json!({ "schema_version": 3, "harbor": { "version": "0.25.0" }, "trials": trials }),
         );
     }
@@ -131,14 +131,14 @@ fn missing(library: &TestHome, run: &str) -> (Vec<String>, Value) {
 fn an_agent_plans_its_own_trials_and_not_those_of_the_whole_job() {
     for has_lock in [true, false] {
         let library = TestHome::new();
-        let at = library.path("job-x");
+        let job_folder = library.path("job-x");
         let (first, second) = (agent_trials("agent-a"), agent_trials("agent-b"));
         let all: Vec<Trial<'_>> = first.into_iter().chain(second).collect();
-        job(&at, "the-job", &agents(&["agent-a", "agent-b"]), 2, 12, has_lock.then_some(&all[..]));
+        job(&job_folder, "the-job", &agents(&["agent-a", "agent-b"]), 2, 12, has_lock.then_some(&all[..]));
         for trial in &all[..6] {
-            trial.write(&at, "the-job", 1.0, true);
+            trial.write(&job_folder, "the-job", 1.0, true);
         }
-        library.ingest(&at);
+        library.ingest(&job_folder);
         let planned_runs = planned(&library);
         let [(run, planned, present, partial)] = &planned_runs[..] else {
             panic!("one run: {planned_runs:?}")
@@ -153,15 +153,15 @@ fn an_agent_plans_its_own_trials_and_not_those_of_the_whole_job() {
 #[test]
 fn what_is_missing_of_an_agent_is_named_by_the_trials_of_the_other() {
     let library = TestHome::new();
-    let at = library.path("job-x");
-    job(&at, "the-job", &agents(&["agent-a", "agent-b"]), 2, 12, None);
+    let job_folder = library.path("job-x");
+    job(&job_folder, "the-job", &agents(&["agent-a", "agent-b"]), 2, 12, None);
     for trial in agent_trials("agent-a") {
-        trial.write(&at, "the-job", 1.0, true);
+        trial.write(&job_folder, "the-job", 1.0, true);
     }
     for (task, repeat) in [("a", 1), ("a", 2), ("b", 1)] {
-        Trial::new("agent-b", task, repeat).write(&at, "the-job", 1.0, true);
+        Trial::new("agent-b", task, repeat).write(&job_folder, "the-job", 1.0, true);
     }
-    library.ingest(&at);
+    library.ingest(&job_folder);
     let planned_runs = planned(&library);
     let [(first, first_planned, ..), (second, second_planned, present, partial)] = &planned_runs[..] else {
         panic!("two runs: {planned_runs:?}")
@@ -174,9 +174,9 @@ fn what_is_missing_of_an_agent_is_named_by_the_trials_of_the_other() {
 
     // Where no trial of a task was begun, nothing names it.
     for name in [Trial::new("agent-a", "c", 1).name(), Trial::new("agent-a", "c", 2).name()] {
-        std::fs::remove_dir_all(at.join(name)).expect("removed");
+        std::fs::remove_dir_all(job_folder.join(name)).expect("removed");
     }
-    library.ingest(&at);
+    library.ingest(&job_folder);
     assert_eq!(missing(&library, first), (vec![], json!(2)));
     assert_eq!(missing(&library, second), (vec![], json!(3)));
 }
@@ -187,8 +187,8 @@ fn a_copy_with_a_verdict_and_no_result_does_not_stand_for_the_finished_trial() {
     for order in [["early", "late"], ["late", "early"]] {
         let library = TestHome::new();
         let [early, late] = ["early", "late"].map(|name| library.path(name).join("job-x"));
-        for at in [&early, &late] {
-            job(at, "the-job", &agents(&["agent-a"]), 2, 6, None);
+        for part_folder in [&early, &late] {
+            job(part_folder, "the-job", &agents(&["agent-a"]), 2, 6, None);
         }
         for (number, trial) in agent_trials("agent-a").iter().enumerate() {
             trial.write(&late, "the-job", 1.0, true);
@@ -213,8 +213,8 @@ fn the_trials_of_a_job_count_in_the_run_that_has_more_of_them() {
     for order in [["part", "whole"], ["whole", "part"]] {
         let library = TestHome::new();
         let [part, whole] = ["part", "whole"].map(|name| library.path(name).join("job-x"));
-        for at in [&part, &whole] {
-            job(at, "the-job", &agents(&["agent-a"]), 2, 6, None);
+        for part_folder in [&part, &whole] {
+            job(part_folder, "the-job", &agents(&["agent-a"]), 2, 6, None);
         }
         for (number, trial) in agent_trials("agent-a").iter().enumerate() {
             trial.write(&whole, "the-job", 1.0, true);
@@ -237,10 +237,10 @@ fn the_trials_of_a_job_count_in_the_run_that_has_more_of_them() {
 fn failures_leave_out_a_run_whose_trials_all_count_elsewhere() {
     let library = TestHome::new();
     for name in ["one", "two"] {
-        let at = library.path(name).join("job-x");
-        job(&at, "the-job", &agents(&["agent-a"]), 2, 6, None);
+        let job_folder = library.path(name).join("job-x");
+        job(&job_folder, "the-job", &agents(&["agent-a"]), 2, 6, None);
         for trial in agent_trials("agent-a") {
-            trial.write(&at, "the-job", 0.0, true);
+            trial.write(&job_folder, "the-job", 0.0, true);
         }
         library.ingest(&library.path(name));
     }
@@ -249,8 +249,8 @@ fn failures_leave_out_a_run_whose_trials_all_count_elsewhere() {
     assert_eq!(failures["groups"].as_array().map(Vec::len), Some(1), "{failures}");
     assert!(failures["cautions"].to_string().contains("the same trials as in"), "{failures}");
     let figure = library.path("failures.svg");
-    let made = library.json(&["figure", "failures", "--out", figure.to_str().expect("UTF-8")]);
-    let caption = made["caption"].as_str().expect("a caption");
+    let drawn = library.json(&["figure", "failures", "--out", figure.to_str().expect("UTF-8")]);
+    let caption = drawn["caption"].as_str().expect("a caption");
     // One member has episodes, and no other one is counted.
     let count = "n = 6 scored trials of 3 tasks, 0 passed, 6 failed";
     assert!(caption.contains(count) && caption.matches(" scored trials of").count() == 1, "{caption}");
@@ -262,10 +262,10 @@ fn a_job_and_its_copy_in_one_source_are_one_run() {
     let library = TestHome::new();
     let folder = library.path("results");
     for name in ["job-x", "job-x copy"] {
-        let at = folder.join(name);
-        job(&at, "the-job", &agents(&["agent-a"]), 2, 6, None);
+        let job_folder = folder.join(name);
+        job(&job_folder, "the-job", &agents(&["agent-a"]), 2, 6, None);
         for trial in agent_trials("agent-a") {
-            trial.write(&at, "the-job", 1.0, true);
+            trial.write(&job_folder, "the-job", 1.0, true);
         }
     }
     let read = |case: &str| {
@@ -292,8 +292,8 @@ fn a_job_in_two_sources_is_whole_where_its_runs_are_taken_together() {
         let library = TestHome::new();
         let [one, other] = ["one", "other"].map(|name| library.path(name).join("job-x"));
         let trials = agent_trials("agent-a");
-        for at in [&one, &other] {
-            job(at, "the-job", &agents(&["agent-a"]), 2, 6, has_lock.then_some(&trials[..]));
+        for part_folder in [&one, &other] {
+            job(part_folder, "the-job", &agents(&["agent-a"]), 2, 6, has_lock.then_some(&trials[..]));
         }
         for (number, trial) in trials.iter().enumerate() {
             trial.write(if number % 2 == 0 { &one } else { &other }, "the-job", 1.0, true);
@@ -303,8 +303,8 @@ fn a_job_in_two_sources_is_whole_where_its_runs_are_taken_together() {
         for run in library.run_ids() {
             assert_eq!(missing(&library, &run), (vec![], json!(0)), "lock: {has_lock}");
         }
-        for made in [library.json(&["matrix"]), library.json(&["compare", "model:model-a"])] {
-            assert!(!made.to_string().contains("3 of 6"), "lock: {has_lock}: {made}");
+        for answer in [library.json(&["matrix"]), library.json(&["compare", "model:model-a"])] {
+            assert!(!answer.to_string().contains("3 of 6"), "lock: {has_lock}: {answer}");
         }
         assert_eq!(library.json(&["matrix"])["cells"][0]["n"], 6);
 
@@ -335,7 +335,7 @@ fn a_job_in_two_sources_is_whole_where_its_runs_are_taken_together() {
 fn a_withdrawn_trial_of_two_parts_of_a_job_is_one() {
     // By source: its trials, and whether the second trial is withdrawn there. Where it is in one source alone, all others of that
     // source are copies.
-    for (one, other) in [
+    for (early_name, other) in [
         (([0_usize, 1], true), ([1, 2], true)),
         (([0, 1], true), ([1, 2], false)),
         (([0, 1], false), ([1, 2], true)),
@@ -343,11 +343,11 @@ fn a_withdrawn_trial_of_two_parts_of_a_job_is_one() {
     ] {
         let library = TestHome::new();
         let trials = agent_trials("agent-a");
-        for (name, (numbers, is_withdrawn)) in [("one", one), ("other", other)] {
-            let at = library.path(name).join("job-x");
-            job(&at, "the-job", &agents(&["agent-a"]), 2, 6, None);
+        for (name, (numbers, is_withdrawn)) in [("one", early_name), ("other", other)] {
+            let job_folder = library.path(name).join("job-x");
+            job(&job_folder, "the-job", &agents(&["agent-a"]), 2, 6, None);
             for number in numbers {
-                trials[number].write(&at, "the-job", 1.0, true);
+                trials[number].write(&job_folder, "the-job", 1.0, true);
             }
             library.ingest(&library.path(name));
             if is_withdrawn {
@@ -356,15 +356,15 @@ fn a_withdrawn_trial_of_two_parts_of_a_job_is_one() {
                 library.json(&["withdraw", run, "--trial", &trials[1].name(), "--reason", "network down"]);
             }
         }
-        let case = format!("{one:?} {other:?}");
+        let case = format!("{early_name:?} {other:?}");
         let compared = library.json(&["compare", "model:model-a"]);
         assert_eq!(compared["runs"][0]["n"], 2, "{case}: {compared}");
-        for made in [compared, library.json(&["matrix"])] {
-            let made = made.to_string();
-            assert!(made.contains("2 of 5 trials") && !made.contains("2 of 4"), "{case}: {made}");
-            assert!(!made.contains("2 of 6"), "{case}: {made}");
-            assert!(made.contains("1 withdrawn trial left out"), "{case}: {made}");
-            assert!(!made.contains("2 withdrawn"), "{case}: {made}");
+        for answer in [compared, library.json(&["matrix"])] {
+            let answer = answer.to_string();
+            assert!(answer.contains("2 of 5 trials") && !answer.contains("2 of 4"), "{case}: {answer}");
+            assert!(!answer.contains("2 of 6"), "{case}: {answer}");
+            assert!(answer.contains("1 withdrawn trial left out"), "{case}: {answer}");
+            assert!(!answer.contains("2 withdrawn"), "{case}: {answer}");
         }
         // A withdrawn trial is there, once: three of six are missing.
         for run in library.run_ids() {
@@ -378,18 +378,18 @@ fn a_withdrawn_trial_of_two_parts_of_a_job_is_one() {
 #[test]
 fn an_agent_with_two_settings_is_said_to_have_both() {
     let library = TestHome::new();
-    let at = library.path("job-x");
+    let job_folder = library.path("job-x");
     let effort_trial =
         |effort, task, repeat| Trial { effort: Some(effort), ..Trial::new("agent-a", task, repeat) };
     let agents = json!([effort_trial("low", "", 1).agent(), effort_trial("high", "", 1).agent()]);
-    job(&at, "the-job", &agents, 2, 8, None);
+    job(&job_folder, "the-job", &agents, 2, 8, None);
     for effort in ["low", "high"] {
         for (task, repeat) in [("a", 1), ("a", 2), ("b", 1), ("b", 2)] {
             let reward = if effort == "low" { 0.0 } else { 1.0 };
-            effort_trial(effort, task, repeat).write(&at, "the-job", reward, true);
+            effort_trial(effort, task, repeat).write(&job_folder, "the-job", reward, true);
         }
     }
-    let ingested = library.ingest(&at);
+    let ingested = library.ingest(&job_folder);
     let warnings = ingested["sources"][0]["warnings"].as_array().expect("warnings");
     let found: Vec<&Value> = warnings.iter().filter(|w| w["code"] == "harbor.settings_differ").collect();
     let warning = found.iter().map(ToString::to_string).collect::<String>();
@@ -417,15 +417,16 @@ fn an_agent_with_two_settings_is_said_to_have_both() {
 #[test]
 fn a_run_of_two_versions_of_its_agent_shows_both() {
     let library = TestHome::new();
-    let at = library.path("job-x");
-    job(&at, "the-job", &agents(&["agent-a"]), 1, 3, None);
+    let job_folder = library.path("job-x");
+    job(&job_folder, "the-job", &agents(&["agent-a"]), 1, 3, None);
     for (task, version) in [("a", "1.0"), ("b", "2.0"), ("c", "unknown")] {
-        let result = Trial::new("agent-a", task, 1).write(&at, "the-job", 1.0, true).join("result.json");
+        let result =
+            Trial::new("agent-a", task, 1).write(&job_folder, "the-job", 1.0, true).join("result.json");
         let text =
             std::fs::read_to_string(&result).expect("the result").replace("\"1.0\"", &format!("{version:?}"));
         std::fs::write(result, text).expect("to write");
     }
-    let ingested = library.ingest(&at);
+    let ingested = library.ingest(&job_folder);
     assert_eq!(library.json(&["runs"])[0]["harness_version"], "1.0, 2.0");
     let warnings = ingested["sources"][0]["warnings"].as_array().expect("warnings");
     let found: Vec<&Value> = warnings.iter().filter(|w| w["code"] == "harbor.settings_differ").collect();
@@ -437,8 +438,8 @@ fn a_run_of_two_versions_of_its_agent_shows_both() {
 fn parts_of_a_job_are_no_different_scenarios_in_the_matrix() {
     let library = TestHome::new();
     let [one, other] = ["one", "other"].map(|name| library.path(name).join("job-x"));
-    for at in [&one, &other] {
-        job(at, "the-job", &agents(&["agent-a"]), 2, 6, None);
+    for part_folder in [&one, &other] {
+        job(part_folder, "the-job", &agents(&["agent-a"]), 2, 6, None);
     }
     for trial in agent_trials("agent-a") {
         trial.write(if trial.task == "a" { &one } else { &other }, "the-job", 0.0, true);
@@ -467,10 +468,10 @@ fn the_score_of_a_group_is_over_the_trials_that_count() {
     // Tasks a, b and c pass twice, once and never.
     let rewards = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0];
     for (source, numbers) in [("p", 0..3), ("q", 2..6)] {
-        let at = library.path(source).join("job-x");
-        job(&at, "the-job", &agents(&["agent-a"]), 2, 6, None);
+        let job_folder = library.path(source).join("job-x");
+        job(&job_folder, "the-job", &agents(&["agent-a"]), 2, 6, None);
         for number in numbers {
-            trials[number].write(&at, "the-job", rewards[number], true);
+            trials[number].write(&job_folder, "the-job", rewards[number], true);
         }
         library.ingest(&library.path(source));
     }

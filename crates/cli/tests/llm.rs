@@ -58,9 +58,9 @@ fn all_text(folder: &Path) -> String {
     text
 }
 
-fn replays(folder: &Path, made: &Value) {
+fn replays(folder: &Path, pack_json: &Value) {
     let again = json(&stamina(folder, &["generate", "--replay", "pack", "--out", "again"]));
-    assert_eq!(again["sha256"], made["sha256"]);
+    assert_eq!(again["sha256"], pack_json["sha256"]);
     let checked = json(&stamina(folder, &["generate", "--check", "pack/manifest.json"]));
     assert_eq!(checked["same"], true);
 }
@@ -72,13 +72,13 @@ fn a_pack_that_a_model_helped_to_make_replays_without_it() {
         Reply::Says(if request.number % 5 == 4 { "No.".to_owned() } else { request.good_change() })
     });
     let url = format!("llm_sampler.base_url={}", endpoint.base_url());
-    let made = json(&generate(folder.path(), &[&url, "llm_sampler.key_variable=SCRIPTED_KEY"]));
-    assert_eq!((made["scenarios"].as_u64(), made["turns"].as_u64()), (Some(2), Some(3)));
+    let pack_json = json(&generate(folder.path(), &[&url, "llm_sampler.key_variable=SCRIPTED_KEY"]));
+    assert_eq!((pack_json["scenarios"].as_u64(), pack_json["turns"].as_u64()), (Some(2), Some(3)));
     assert!(endpoint.requests().iter().all(|request| request.authorization == format!("Bearer {KEY}")));
     drop(endpoint);
 
     // Two first schemas and eight changes were asked for.
-    let answers = &made["answers"];
+    let answers = &pack_json["answers"];
     let number = |counts: &Value, key: &str| counts[key].as_u64().expect("a number");
     assert_eq!(number(answers, "taken") + number(answers, "filled"), 2 + 8);
     assert!(number(answers, "refused") > 0);
@@ -87,7 +87,7 @@ fn a_pack_that_a_model_helped_to_make_replays_without_it() {
 
     let text = all_text(&folder.path().join("pack"));
     assert!(text.contains("origin: model") && text.contains("_of_model") && !text.contains(KEY));
-    replays(folder.path(), &made);
+    replays(folder.path(), &pack_json);
 }
 
 /// The manifest without the hashes, as text.
@@ -119,14 +119,14 @@ fn a_generation_that_breaks_off_keeps_its_answers_and_is_gone_on_with() {
     assert!(!other.status.success() && String::from_utf8_lossy(&other.stderr).contains("other settings"));
     assert!(kept.exists() && whole.requests().is_empty());
 
-    let made = json(&generate(folder.path(), &[&url]));
+    let pack_json = json(&generate(folder.path(), &[&url]));
     assert!(!kept.exists(), "the answers are in the pack");
     // Per scenario: up to three attempts for the first schema and for each of four changes.
     let answers = all_text(&folder.path().join("pack/scenario_0/answers")).matches("\"purpose\"").count()
         + all_text(&folder.path().join("pack/scenario_1/answers")).matches("\"purpose\"").count();
     assert_eq!(whole.requests().len() + 5, answers);
     drop(whole);
-    replays(folder.path(), &made);
+    replays(folder.path(), &pack_json);
 }
 
 #[test]
@@ -146,9 +146,9 @@ fn a_replay_that_comes_out_otherwise_is_said() {
     let same = json(&stamina(folder.path(), &["generate", "--replay", "pack", "--out", "again"]));
     assert_eq!(same["same"], true);
     // The manifest of other settings than the pack was made by.
-    let at = folder.path().join("pack/manifest.json");
-    let text = std::fs::read_to_string(&at).expect("a manifest");
-    std::fs::write(&at, text.replace("seed\": 42", "seed\": 43")).expect("it is written");
+    let manifest_path = folder.path().join("pack/manifest.json");
+    let text = std::fs::read_to_string(&manifest_path).expect("a manifest");
+    std::fs::write(&manifest_path, text.replace("seed\": 42", "seed\": 43")).expect("it is written");
     let output = stamina(folder.path(), &["generate", "--replay", "pack", "--out", "other"]);
     assert_eq!(output.status.code(), Some(1));
     let message: Value = serde_json::from_slice(&output.stdout).expect("JSON");
@@ -191,7 +191,7 @@ fn bedrock_is_taken_without_a_base_url() {
     let folder = tempfile::tempdir().expect("a folder");
     let endpoint = Endpoint::start(|request| Reply::Says(request.good_change()));
     let url = format!("llm_sampler.endpoint_url={}", endpoint.endpoint_url());
-    let made = json(&generate(folder.path(), &[&url, "llm_sampler.region=eu-west-1"]));
+    let pack_json = json(&generate(folder.path(), &[&url, "llm_sampler.region=eu-west-1"]));
     let requests = endpoint.requests();
     assert!(requests.iter().all(|request| request.path == "/model/zai.glm-5/converse"));
     assert!(
@@ -199,7 +199,7 @@ fn bedrock_is_taken_without_a_base_url() {
     );
     drop(endpoint);
     assert!(!all_text(&folder.path().join("pack")).contains(KEY));
-    replays(folder.path(), &made);
+    replays(folder.path(), &pack_json);
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn two_that_ask_for_a_sampling_at_once_get_one_job() {
     let ask = |settings: &Value| app.ask("sample_scenarios", &json!({ "settings": settings }));
     let job_ids: Vec<Value> = std::thread::scope(|threads| {
         let handles: Vec<_> = (0..2).map(|_| threads.spawn(|| ask(&settings))).collect();
-        handles.into_iter().map(|one| one.join().expect("no panic").expect("a job")).collect()
+        handles.into_iter().map(|handle| handle.join().expect("no panic").expect("a job")).collect()
     });
     assert_eq!(job_ids[0], job_ids[1]);
     // Others do not get into its place meanwhile.

@@ -174,9 +174,9 @@ fn such_runs_enter_no_statistic_of_stamina() {
     for kind in tables.iter().filter(|kind| !kinds::OF_NO_RUN.contains(&kind.as_str())) {
         commands.push(vec!["table", kind, &run, &other]);
     }
-    let one = format!("{{\"run\": \"{run}\"}}");
+    let first_row = format!("{{\"run\": \"{run}\"}}");
     for name in ["run_survival", "run_grid"] {
-        commands.push(vec!["rpc", name, &one]);
+        commands.push(vec!["rpc", name, &first_row]);
     }
     let all: Vec<String> = commands.iter().filter_map(|args| wrong(args)).collect();
     assert!(all.is_empty(), "{}", all.join("\n"));
@@ -202,21 +202,21 @@ fn a_plane_refuses_withdrawn_runs_beside_others_and_names_copies() {
     let ids = library.run_ids();
     let is_copy = |id: &&String| **id != first && id.ends_with("openai-gpt-4o");
     let copy_of_first = ids.iter().find(is_copy).expect("the copy");
-    let to = library.path("plane.csv");
-    let to = to.to_str().expect("UTF-8");
-    let caption = library.text(&["figure", "plane", &first, copy_of_first, "--out", to]);
+    let csv_path = library.path("plane.csv");
+    let csv_path = csv_path.to_str().expect("UTF-8");
+    let caption = library.text(&["figure", "plane", &first, copy_of_first, "--out", csv_path]);
     let in_both = format!("sessions are in both {first} and {copy_of_first}, and counted in each");
     assert!(caption.contains(&in_both), "{caption}");
-    let caption = library.text(&["figure", "plane", &first, &second, "--out", to]);
+    let caption = library.text(&["figure", "plane", &first, &second, "--out", csv_path]);
     assert!(caption.contains(&format!("{second}: 2 of 2 sessions never started")), "{caption}");
     assert!(!caption.contains("in both"), "{caption}");
 
     library.json(&["withdraw", &second, "--reason", "wrong key"]);
     let mark = "The run is withdrawn: wrong key.";
     assert!(library.text(&["locobench", &second]).contains(mark));
-    let alone = library.text(&["figure", "plane", &second, "--out", to]);
+    let alone = library.text(&["figure", "plane", &second, "--out", csv_path]);
     assert!(alone.contains(mark), "{alone}");
-    let refused = library.stamina(&["figure", "plane", &first, &second, "--out", to]);
+    let refused = library.stamina(&["figure", "plane", &first, &second, "--out", csv_path]);
     assert_eq!(refused.status.code(), Some(1));
     let message = text(&refused.stderr);
     assert!(message.contains("cannot be taken together with other runs: wrong key"), "{message}");

@@ -19,31 +19,31 @@ enum Came {
 use Came::{Failed, Passed, Stopped};
 
 /// Writes a Harbor job of one-step trials: each task with what its trials came to.
-fn write_job(at: &Path, model: &str, tasks: &[(&str, &[Came])]) {
-    fs::create_dir_all(at).expect("a folder");
+fn write_job(job_folder: &Path, model: &str, tasks: &[(&str, &[Came])]) {
+    fs::create_dir_all(job_folder).expect("a folder");
     let write = |path: std::path::PathBuf, value: &Value| {
         fs::write(path, serde_json::to_vec_pretty(value).expect("JSON")).expect("a file");
     };
     let trials: usize = tasks.iter().map(|(_, trials)| trials.len()).sum();
     let agent = json!({ "name": "agent-a", "model_name": format!("vendor/{model}"), "kwargs": {} });
     write(
-        at.join("config.json"),
+        job_folder.join("config.json"),
         &json!({ "job_name": "job", "agents": [agent], "datasets": [{ "path": "tasks" }] }),
     );
     write(
-        at.join("result.json"),
+        job_folder.join("result.json"),
         &json!({ "id": format!("job-{model}"), "started_at": "2026-01-01T10:00:00", "finished_at": "2026-01-01T11:00:00",
           "n_total_trials": trials, "stats": { "n_trials": trials, "n_errors": 0, "evals": {} } }),
     );
     for (task, came) in tasks {
         for (repeat, came) in came.iter().enumerate() {
             let name = format!("{task}__{model}{repeat}");
-            let folder = at.join(&name);
+            let folder = job_folder.join(&name);
             fs::create_dir_all(folder.join("verifier")).expect("a folder");
             let config = json!({ "task": { "path": format!("tasks/{task}"), "source": "set-a" }, "trial_name": name,
               "agent": agent, "environment": { "type": "docker" }, "verifier": { "disable": false } });
             write(folder.join("config.json"), &config);
-            let phase = |from: &str, to: &str| json!({ "started_at": format!("2026-01-01T10:{from}Z"), "finished_at": format!("2026-01-01T10:{to}Z") });
+            let phase = |start: &str, end: &str| json!({ "started_at": format!("2026-01-01T10:{start}Z"), "finished_at": format!("2026-01-01T10:{end}Z") });
             let mut result = json!({
                 "id": format!("id-{name}"), "task_name": task, "trial_name": name, "source": "set-a", "config": config,
                 "agent_info": { "name": "agent-a", "version": "1.0", "model_info": { "name": model, "provider": "vendor" } },
@@ -232,8 +232,8 @@ fn tables_of_tasks_are_made_in_every_format() {
         for format in ["csv", "parquet", "tex", "toml", "md", "html", "svg"] {
             let out = home.path(&format!("{kind}.{format}"));
             let out = out.to_str().expect("UTF-8");
-            let made = home.stamina(&["table", kind, &ids[0], &ids[1], "--out", out]);
-            assert!(made.status.success(), "{kind} as {format}: {}", text(&made.stderr));
+            let output = home.stamina(&["table", kind, &ids[0], &ids[1], "--out", out]);
+            assert!(output.status.success(), "{kind} as {format}: {}", text(&output.stderr));
         }
     }
     // Runs of more turns have episodes and turns, and no tasks that are solved.
@@ -299,10 +299,10 @@ fn what_is_exported_of_one_turn_is_about_pass_rates() {
 #[test]
 fn a_report_of_one_turn_has_no_curve() {
     let (home, ids) = two_models();
-    let to = home.path("report");
-    let made = home.stamina(&["report", &ids[0], &ids[1], "--out", to.to_str().expect("UTF-8")]);
-    assert!(made.status.success(), "{}", text(&made.stderr));
-    let report = fs::read_to_string(to.join("report.md")).expect("the report");
+    let report_folder = home.path("report");
+    let output = home.stamina(&["report", &ids[0], &ids[1], "--out", report_folder.to_str().expect("UTF-8")]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report = fs::read_to_string(report_folder.join("report.md")).expect("the report");
     for phrase in [
         "## Pass rates",
         "## Tasks",
@@ -337,7 +337,7 @@ fn a_report_of_one_turn_has_no_curve() {
     for not_there in not_there {
         assert!(!report.contains(not_there), "{not_there}: {report}");
     }
-    assert!(!to.join("figures/survival.svg").exists());
+    assert!(!report_folder.join("figures/survival.svg").exists());
     // Whoever asks for the curve gets it.
     let curve = text(&home.stamina(&["figure", "survival", &ids[0]]).stdout);
     assert!(curve.contains("<svg"), "{curve}");

@@ -153,17 +153,20 @@ impl Shell {
         let script = format!("exec 2>&1\nexec {line}");
         let mut child = self.command(&script).stdout(Stdio::piped()).spawn().expect("a shell");
         let printed = BufReader::new(child.stdout.take().expect("its output"));
-        let mut seen = String::new();
+        let mut printed_text = String::new();
         for printed in printed.lines() {
-            seen.push_str(&printed.expect("a line of text"));
-            seen.push('\n');
-            if seen.contains(awaited) {
+            printed_text.push_str(&printed.expect("a line of text"));
+            printed_text.push('\n');
+            if printed_text.contains(awaited) {
                 break;
             }
         }
         child.kill().expect("it can be stopped");
         child.wait().expect("its end");
-        assert!(seen.contains(awaited), "{page}: {line} ended before it printed \"{awaited}\": {seen}");
+        assert!(
+            printed_text.contains(awaited),
+            "{page}: {line} ended before it printed \"{awaited}\": {printed_text}"
+        );
     }
 
     fn run_all(&self, page: &str, lines: &[String]) -> usize {

@@ -119,24 +119,35 @@ fn failing_tests_of_a_turn_that_passed_are_none() {
     assert!(with_state("not reached").iter().all(|row| row["failing"].is_null()), "{table}");
 }
 
-/// They stood in `--json` and in `stamina table scores` alone.
-#[test]
-fn scores_of_turns_stand_below_a_matrix_that_has_them() {
+/// Two runs of which one of two turns passed. Nobody says how many turns the scenario of the second one has.
+fn with_a_score_in_doubt() -> TestHome {
     let home = TestHome::new();
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("attempts.csv");
-    // One of two turns passed, and nobody says how many turns the other run's scenario has.
+    let path = home.path("attempts.csv");
     let rows = "run,harness,model,scenario,turn,attempt,passed,planned_turns\n\
                 r,h,m,a,1,1,true,2\nr,h,m,a,2,1,false,2\ns,h,n,a,1,1,true,\ns,h,n,a,2,1,false,\n";
     std::fs::write(&path, rows).expect("a table");
     home.ingest(&path);
+    home
+}
+
+/// What stands before the scores of turns, and these with what follows.
+fn around_scores(text: &str) -> (&str, &str) {
+    text.split_once("\nScores of turns, 0 to 100\n").unwrap_or_else(|| panic!("{text}"))
+}
+
+/// The cells of a line of a table in a terminal.
+fn cells(line: &str) -> Vec<String> {
+    line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect()
+}
+
+/// They stood in `--json` and in `stamina table scores` alone.
+#[test]
+fn scores_of_turns_stand_below_a_matrix_that_has_them() {
+    let home = with_a_score_in_doubt();
     let text = home.text(&["matrix"]);
-    let (_, scores) = text.split_once("\nScores of turns, 0 to 100\n").unwrap_or_else(|| panic!("{text}"));
-    let cells = |line: &str| -> Vec<String> {
-        line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect()
-    };
-    let head = ["harness", "model", "dataset", "case", "perfect tasks", "MT@1", "SR", "Gap", "Comp"];
+    let (_, scores) = around_scores(&text);
     let lines: Vec<Vec<String>> = scores.lines().map(cells).take(3).collect();
+    let head = ["harness", "model", "dataset", "case", "perfect tasks", "MT@1", "SR", "Gap", "Comp"];
     assert_eq!(lines[0], head, "{scores}");
     assert_eq!(lines[1][..3], ["h", "m", "50.0"], "{scores}");
     assert_eq!(lines[1][5..], ["50.0", "unknown", "unknown", "0.0"], "{scores}");
@@ -148,5 +159,31 @@ fn scores_of_turns_stand_below_a_matrix_that_has_them() {
     assert!(scores.contains("\nSR and Gap are unknown: "), "of both: {scores}");
     // A benchmark whose turns are not graded by themselves has none.
     let text = with_staminabench().text(&["matrix"]);
+    assert!(!text.contains("Scores of turns"), "{text}");
+}
+
+/// They stood in `--json`, in the app and in `stamina table scores` alone, and the score had no mark.
+#[test]
+fn scores_of_turns_stand_below_a_comparison_that_has_them() {
+    let home = with_a_score_in_doubt();
+    let runs = home.run_ids();
+    let arguments = ["compare", runs[0].as_str(), runs[1].as_str()];
+    let text = home.text(&arguments);
+    let (before, scores) = around_scores(&text);
+    let lines: Vec<Vec<String>> = scores.lines().map(cells).take(3).collect();
+    assert_eq!(lines[0], ["run", "dataset", "case", "perfect tasks", "MT@1", "SR", "Gap", "Comp"], "{text}");
+    let is_in_doubt = |line: &Vec<String>| line[1] == "50.0*";
+    assert_eq!(lines[1..].iter().filter(|line| is_in_doubt(line)).count(), 1, "{text}");
+    let known = lines[1..].iter().find(|line| !is_in_doubt(line)).expect("a line");
+    assert_eq!((known[1].as_str(), known[4].as_str(), known[7].as_str()), ("50.0", "50.0", "0.0"), "{text}");
+    assert!(before.contains("50.0*"), "the score in the table of members: {text}");
+    assert!(scores.contains("MT@k and Comp are refused: the number of rounds"), "{text}");
+    assert!(scores.contains("so the score may be too high"), "{text}");
+    // The same numbers as in JSON.
+    let compared = home.json(&arguments);
+    let members = compared["runs"].as_array().expect("members");
+    assert!(members.iter().all(|member| member["scores"]["dataset_score"] == 50.0), "{compared}");
+    // A benchmark whose turns are not graded by themselves has none.
+    let text = with_staminabench().text(&["compare", "staminabench.own", "staminabench.nested_folders"]);
     assert!(!text.contains("Scores of turns"), "{text}");
 }

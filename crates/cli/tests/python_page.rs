@@ -57,12 +57,12 @@ fn output_here(language: &str, program: &str, table: &Path) -> Option<String> {
 fn what_is_read(table: &str) -> Vec<Vec<String>> {
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let header = reader.headers().expect("a header").clone();
-    let at = ["run_id", "stamina", "at_least", "invalid"]
+    let columns = ["run_id", "stamina", "at_least", "invalid"]
         .map(|name| header.iter().position(|other| other == name).expect(name));
     let mut rows: Vec<Vec<String>> = reader
         .records()
         .map(|row| row.expect("a row"))
-        .map(|row| at.iter().map(|&column| row[column].to_owned()).collect())
+        .map(|row| columns.iter().map(|&column| row[column].to_owned()).collect())
         .collect();
     rows.sort();
     rows
@@ -94,9 +94,9 @@ fn the_programs_of_the_page_print_the_mean_stamina_of_every_run() {
         let output = home.stamina(&arguments);
         assert!(output.status.success(), "{command}: {}", text(&output.stderr));
     }
-    let made = fs::read_to_string(&table).expect("the table");
+    let table_text = fs::read_to_string(&table).expect("the table");
     let read = golden["episodes"].as_str().expect("the table");
-    assert_eq!(what_is_read(&made), what_is_read(read), "{AGAIN}");
+    assert_eq!(what_is_read(&table_text), what_is_read(read), "{AGAIN}");
 
     // Each program is the one whose output is kept, and runs here where its packages are installed.
     let programs = programs(&page);

@@ -23,8 +23,8 @@ const REGRADED: Job<'static> =
     Job { name: "regraded", original: Some("played"), reward: Some(1.0), hour: 11 };
 
 impl Job<'_> {
-    fn write(&self, at: &Path) {
-        self.write_tasks(at, &["a", "b"]);
+    fn write(&self, folder: &Path) {
+        self.write_tasks(folder, &["a", "b"]);
     }
 
     /// The same as one job of each task, as the jobs of EvoCode-Bench lie.
@@ -34,8 +34,8 @@ impl Job<'_> {
         }
     }
 
-    fn write_tasks(&self, at: &Path, tasks: &[&str]) {
-        let at = at.join(self.name);
+    fn write_tasks(&self, source_folder: &Path, tasks: &[&str]) {
+        let source_folder = source_folder.join(self.name);
         let agent = json!({ "name": "agent-a", "model_name": "vendor/model-a" });
         let mut locked = Vec::new();
         for task in tasks {
@@ -56,16 +56,19 @@ impl Job<'_> {
                 "agent_result": { "n_input_tokens": 100, "n_output_tokens": 10, "cost_usd": 0.5 },
                 "started_at": time(0), "finished_at": time(9), "verifier": { "started_at": time(1), "finished_at": time(2) },
             });
-            write(&at.join(&name).join("config.json"), &config);
-            write(&at.join(&name).join("result.json"), &result);
+            write(&source_folder.join(&name).join("config.json"), &config);
+            write(&source_folder.join(&name).join("result.json"), &result);
         }
         write(
-            &at.join("config.json"),
+            &source_folder.join("config.json"),
             &json!({ "job_name": self.name, "agents": [agent], "datasets": [{ "path": "tasks" }] }),
         );
         let id = format!("{} of {tasks:?}", self.name);
-        write(&at.join("result.json"), &json!({ "id": id, "n_total_trials": tasks.len() }));
-        write(&at.join("lock.json"), &json!({ "harbor": { "version": "0.26.0" }, "trials": locked }));
+        write(&source_folder.join("result.json"), &json!({ "id": id, "n_total_trials": tasks.len() }));
+        write(
+            &source_folder.join("lock.json"),
+            &json!({ "harbor": { "version": "0.26.0" }, "trials": locked }),
+        );
     }
 }
 

@@ -143,8 +143,8 @@ fn scenarios_of_others_are_missing_only_where_they_are() {
     for run in [&from_one, &one_only] {
         copy(&given, run);
     }
-    for (name, to) in [("scenario-1", "scenario-2"), ("scenario-0", "scenario-1")] {
-        fs::rename(from_one.join(name), from_one.join(to)).expect("renamed");
+    for (name, target) in [("scenario-1", "scenario-2"), ("scenario-0", "scenario-1")] {
+        fs::rename(from_one.join(name), from_one.join(target)).expect("renamed");
     }
     fs::remove_dir_all(one_only.join("scenario-1")).expect("removed");
     let missing = |run: &Path| {

@@ -65,18 +65,22 @@ impl Drop for Serving {
 #[test]
 fn two_processes_generate_the_same_bytes() {
     let temp = tempfile::tempdir().expect("a folder");
-    let at = |name: &str| temp.path().join(name);
-    let one = generate(&at("one"));
-    assert_eq!((one["scenarios"].as_u64(), one["turns"].as_u64()), (Some(2), Some(3)));
+    let temp_path = |name: &str| temp.path().join(name);
+    let first_pack = generate(&temp_path("one"));
+    assert_eq!((first_pack["scenarios"].as_u64(), first_pack["turns"].as_u64()), (Some(2), Some(3)));
     assert!(
-        one["seconds"].is_number() && one["bytes"].as_u64().is_some_and(|bytes| bytes > 100_000),
-        "{one}"
+        first_pack["seconds"].is_number()
+            && first_pack["bytes"].as_u64().is_some_and(|bytes| bytes > 100_000),
+        "{first_pack}"
     );
     let hashes: Vec<Value> =
-        ["two", "a.zip", "b.zip"].iter().map(|name| generate(&at(name))["sha256"].clone()).collect();
-    assert!(hashes.iter().all(|hash| *hash == one["sha256"]), "{hashes:?}");
-    assert_eq!(contents(&at("one")), contents(&at("two")));
-    assert_eq!(std::fs::read(at("a.zip")).expect("a zip"), std::fs::read(at("b.zip")).expect("a zip"));
+        ["two", "a.zip", "b.zip"].iter().map(|name| generate(&temp_path(name))["sha256"].clone()).collect();
+    assert!(hashes.iter().all(|hash| *hash == first_pack["sha256"]), "{hashes:?}");
+    assert_eq!(contents(&temp_path("one")), contents(&temp_path("two")));
+    assert_eq!(
+        std::fs::read(temp_path("a.zip")).expect("a zip"),
+        std::fs::read(temp_path("b.zip")).expect("a zip")
+    );
 }
 
 /// Whoever ends the program with SIGTERM (a container, a queue) finds nothing half done.
@@ -161,10 +165,10 @@ fn the_packs_in_data_are_what_is_generated() {
 fn a_manifest_is_enough_to_check_a_generation() {
     let temp = tempfile::tempdir().expect("a folder");
     let pack = temp.path().join("pack");
-    let made = generate(&pack);
+    let generated = generate(&pack);
     let manifest = pack.join("manifest.json");
     let same = json(&["generate", "--check", manifest.to_str().expect("UTF-8")]);
-    assert_eq!((&same["same"], &same["sha256"]), (&Value::from(true), &made["sha256"]));
+    assert_eq!((&same["same"], &same["sha256"]), (&Value::from(true), &generated["sha256"]));
     // A manifest of another seed states the hashes of other content.
     let text = std::fs::read_to_string(&manifest).expect("a text");
     std::fs::write(&manifest, text.replace("\"base_seed\": 0", "\"base_seed\": 1")).expect("it is written");
@@ -263,8 +267,8 @@ fn a_suite_passes_against_its_reference_and_not_against_the_one_before() {
     let failed = failed.expect("a failed case");
     assert!(failed["message"].as_str().is_some_and(|message| !message.is_empty()));
     let id = failed["id"].as_str().expect("an id");
-    let (code, one) = test(&before.url, &["--case", id]);
-    assert_eq!((code, one["total"].as_u64()), (Some(1), Some(1)));
+    let (code, case_output) = test(&before.url, &["--case", id]);
+    assert_eq!((code, case_output["total"].as_u64()), (Some(1), Some(1)));
     let (code, some) = test(&now.url, &["--case", "conventions"]);
     assert_eq!(code, Some(0));
     assert!(some["total"].as_u64().is_some_and(|n| n > 0 && n < total));

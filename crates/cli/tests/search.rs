@@ -66,6 +66,24 @@ fn words_of_a_transcript_are_found_in_the_step_that_holds_them() {
     assert_eq!(json(&home, &["search", "workspace", "--limit", "30"]), hits);
 }
 
+/// The first search was silent while it read the transcripts and logs, which may take minutes.
+#[test]
+fn the_first_search_says_that_it_reads_transcripts_and_logs() {
+    let notes = |home: &app::TestHome, args: &[&str]| {
+        let output = home.stamina(&[&["search", "passed"][..], args].concat());
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let home = app::TestHome::new();
+    ingest(&home, "tests/fixtures/staminabench/own");
+    let first = notes(&home, &[]);
+    assert!(first.contains("Reading transcripts and logs of 2 episodes…\n"), "{first}");
+    assert!(!notes(&home, &[]).contains("Reading transcripts"), "nothing is left to read");
+    let other_home = app::TestHome::new();
+    ingest(&other_home, "tests/fixtures/staminabench/own");
+    assert!(!notes(&other_home, &["--json"]).contains("Reading transcripts"));
+}
+
 /// Each turn and run of one failing test was a place of its own, with its message twice.
 #[test]
 fn a_failing_test_of_many_runs_is_one_place_with_its_texts_once() {
@@ -85,6 +103,33 @@ fn a_failing_test_of_many_runs_is_one_place_with_its_texts_once() {
         assert_eq!(hit["where"], "test c007, the same in 1 more place");
         let snippet = hit["snippet"].as_str().expect("a snippet");
         assert_eq!(snippet.matches("exit 1").count(), 1, "{snippet}");
+    }
+}
+
+/// Nothing asserted it, whoever pages or shows "more" relies on it.
+#[test]
+fn that_there_is_more_is_said_where_a_limit_cuts_places_off_and_only_there() {
+    let home = app::TestHome::new();
+    let results = home.path("own");
+    copy(&repository().join("tests/fixtures/staminabench/own"), &results);
+    for turn in [2, 3, 4] {
+        let log = results.join(format!("scenario_1/server_logs/turn_{turn}_attempt_1.txt"));
+        let text = std::fs::read_to_string(&log).expect("a log");
+        std::fs::write(&log, format!("{text}\nzwiebelkuchen\n")).expect("a log");
+    }
+    home.ingest(&results);
+    for (limit, shown, has_more) in [(2_u32, 2, true), (3, 3, false), (4, 3, false)] {
+        let output = home.stamina(&["search", "zwiebelkuchen", "--limit", &limit.to_string(), "--json"]);
+        let hits: Vec<Value> = serde_json::from_slice(&output.stdout).expect("a list of places");
+        assert_eq!(hits.len(), shown, "{limit}: {hits:#?}");
+        let notes = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(notes.contains("There may be more places than these"), has_more, "{limit}: {notes}");
+        // The app asks so.
+        let request = serde_json::json!({ "text": "zwiebelkuchen", "limit": limit });
+        let output = home.stamina(&["rpc", "search_texts", &request.to_string()]);
+        let found: Value = serde_json::from_slice(&output.stdout).expect("places");
+        assert_eq!(found["hits"].as_array().map(Vec::len), Some(shown), "{limit}: {found}");
+        assert_eq!(found["has_more"], has_more, "{limit}: {found}");
     }
 }
 

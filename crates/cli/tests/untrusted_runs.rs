@@ -55,16 +55,16 @@ fn a_run_of_another_library_is_resumed_only_once_it_is_trusted() {
     let before = state_of(&home.path("results"));
     let output = home.stamina(&["--db", "other.db", "--json", "resume", "results"]);
     assert_eq!(output.status.code(), Some(5), "{}", text(&output.stderr));
-    let seen: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!((&seen["trusted"], &seen["endpoint"]), (&json!(false), &Value::Null));
-    assert_eq!((&seen["host_processes"], &seen["image"]), (&json!(true), &Value::Null));
-    assert_eq!((&seen["harness"], &seen["network"]), (&json!("mock agent"), &json!("gateway")));
-    assert_eq!((&seen["key"], &seen["binds"]), (&Value::Null, &json!([])));
+    let shown_json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&shown_json["trusted"], &shown_json["endpoint"]), (&json!(false), &Value::Null));
+    assert_eq!((&shown_json["host_processes"], &shown_json["image"]), (&json!(true), &Value::Null));
+    assert_eq!((&shown_json["harness"], &shown_json["network"]), (&json!("mock agent"), &json!("gateway")));
+    assert_eq!((&shown_json["key"], &shown_json["binds"]), (&Value::Null, &json!([])));
     let output = home.stamina(&["--db", "other.db", "resume", "results"]);
     assert_eq!(output.status.code(), Some(5));
     let shown = text(&output.stderr);
     assert!(shown.contains("not begun by this library") && shown.contains("--trust"), "{shown}");
-    let rows = seen["rows"].as_array().expect("lines");
+    let rows = shown_json["rows"].as_array().expect("lines");
     assert!(rows.len() > 8, "{rows:?}");
     for row in rows {
         let [name, value] = ["name", "value"].map(|key| row[key].as_str().expect("a text"));
@@ -96,10 +96,10 @@ fn the_folders_endpoint_and_key_are_not_used_unless_they_are_chosen() {
     put(&home, &run);
     let output = home.stamina(&["--json", "resume", "results"]);
     assert_eq!(output.status.code(), Some(5), "its record was changed: {}", text(&output.stderr));
-    let seen: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(seen["endpoint"], "http://127.0.0.1:9");
-    assert_eq!(seen["key"], "the environment variable HOME");
-    assert_eq!(seen["variables"], json!(["SSH_AUTH_SOCK"]));
+    let shown: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(shown["endpoint"], "http://127.0.0.1:9");
+    assert_eq!(shown["key"], "the environment variable HOME");
+    assert_eq!(shown["variables"], json!(["SSH_AUTH_SOCK"]));
     let output = home.stamina(&["resume", "results", "--trust"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("The endpoint of this run is to be chosen"));
@@ -108,7 +108,7 @@ fn the_folders_endpoint_and_key_are_not_used_unless_they_are_chosen() {
     let run_ref = json!({ "folder": home.path("results") });
     let on_its_page = app.get("run_trust", &run_ref);
     assert_eq!((&on_its_page["trusted"], &on_its_page["here"]), (&json!(false), &Value::Null));
-    assert_eq!(on_its_page["rows"], seen["rows"], "the same words");
+    assert_eq!(on_its_page["rows"], shown["rows"], "the same words");
     let request = json!({ "folder": home.path("results"), "changes": [] });
     assert_eq!(app.ask("resume_run", &request).expect_err("refused")["code"], "run.stranger");
     let stale = json!({ "folder": home.path("results"), "changes": [], "trust": { "digest": "0", "keep_key": true } });
@@ -147,20 +147,20 @@ fn a_link_of_the_folder_hides_neither_what_agents_get_nor_what_is_written() {
     put(&home, &run);
     let output = home.stamina(&["--json", "resume", "results"]);
     assert_eq!(output.status.code(), Some(5), "{}", text(&output.stderr));
-    let seen: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(seen["binds"], json!([format!("{bind} (it leads to {private})")]));
-    assert_eq!(seen["writes"][1], json!(private));
+    let shown: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(shown["binds"], json!([format!("{bind} (it leads to {private})")]));
+    assert_eq!(shown["writes"][1], json!(private));
 
     // A loaded file names the folder beside which its settings are saved.
     let app = Served::new(&home);
     let profile = home.path("profile");
     std::fs::write(&profile, "# mine\n").expect("a file");
-    let to = home.path("results/next.yaml");
-    symlink(&profile, &to).expect("a link");
+    let copied_path = home.path("results/next.yaml");
+    symlink(&profile, &copied_path).expect("a link");
     let settings = app.get("launch_form", &json!({}))["defaults"].clone();
-    app.get("save_settings", &json!({ "settings": settings, "path": to }));
+    app.get("save_settings", &json!({ "settings": settings, "path": copied_path }));
     assert_eq!(std::fs::read_to_string(&profile).expect("it is there"), "# mine\n");
-    assert!(std::fs::symlink_metadata(&to).is_ok_and(|meta| meta.is_file()));
+    assert!(std::fs::symlink_metadata(&copied_path).is_ok_and(|meta| meta.is_file()));
 }
 
 #[test]
@@ -364,8 +364,9 @@ fn pipes_and_devices_hold_nobody_up() {
     let own_folder = home.path("results/.stamina");
     for name in ["events.jsonl", "gateway.jsonl", "control.json", "episodes/scenario_0.json"] {
         drop(std::fs::remove_file(own_folder.join(name)));
-        let made = std::process::Command::new("mkfifo").arg(own_folder.join(name)).status().expect("mkfifo");
-        assert!(made.success());
+        let status =
+            std::process::Command::new("mkfifo").arg(own_folder.join(name)).status().expect("mkfifo");
+        assert!(status.success());
     }
     let output = home.stamina(&["status", "results"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));

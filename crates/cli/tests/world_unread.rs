@@ -25,7 +25,7 @@ fn ingest(path: &Path) -> (Option<i32>, String, Value) {
 #[test]
 fn results_of_other_programs_are_named_with_what_to_open() {
     let foreign = fixtures().join("world/foreign");
-    for (input, kind, at, sentence) in [
+    for (input, kind, opened_path, sentence) in [
         (
             "loose",
             "atif",
@@ -57,7 +57,7 @@ fn results_of_other_programs_are_named_with_what_to_open() {
         let found = &json["found"][0];
         assert_eq!(
             (&found["kind"], &found["at"], &found["read"]),
-            (&kind.into(), &at.into(), &false.into()),
+            (&kind.into(), &opened_path.into(), &false.into()),
             "{input}"
         );
         assert_eq!(found["instead"], json["hint"], "{input}");
@@ -120,8 +120,8 @@ fn where_nothing_is_recognized_what_was_left_out_is_told() {
         \x20       path = os.path.join(at, name)\n\
         \x20       file.write(path, os.path.relpath(path, sys.argv[2]).replace('/', chr(92)))\n\
         file.close()\n";
-    let made = Command::new("python3").args(["-c", program]).args([&zip, &results]).status();
-    assert!(made.is_ok_and(|status| status.success()));
+    let exit_status = Command::new("python3").args(["-c", program]).args([&zip, &results]).status();
+    assert!(exit_status.is_ok_and(|status| status.success()));
     let links = folder.path().join("links");
     fs::create_dir(&links).expect("a folder");
     std::os::unix::fs::symlink(results.join("job-a"), links.join("job-a")).expect("a link");

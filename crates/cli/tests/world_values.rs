@@ -132,10 +132,10 @@ fn an_exported_table_says_what_is_known_in_part() {
     let folder = tempfile::tempdir().expect("a folder");
     copy(&world("null-reward"), folder.path());
     let job = folder.path().join("job-a");
-    let replace = |path: &Path, from: &str, to: &str| {
+    let replace = |path: &Path, old_text: &str, new_text: &str| {
         let text = fs::read_to_string(path).expect("a file");
-        assert!(text.contains(from), "{text}");
-        fs::write(path, text.replace(from, to)).expect("written");
+        assert!(text.contains(old_text), "{text}");
+        fs::write(path, text.replace(old_text, new_text)).expect("written");
     };
     replace(&job.join("result.json"), "\"n_total_trials\": 5", "\"n_total_trials\": 6");
     for (trial, cost) in [("d__GGGGGG4", "0.15"), ("e__GGGGGG5", "0.2")] {

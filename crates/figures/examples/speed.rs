@@ -106,6 +106,7 @@ fn kinds() -> Vec<(&'static str, Figure)> {
             "paired, 100 scenarios",
             Figure::Paired(PairedScenarios {
                 of_rates: false,
+                first_turns: None,
                 a: SeriesLabel::new("a", 0),
                 b: SeriesLabel::new("b", 1),
                 pairs: (0..100)

@@ -98,20 +98,20 @@ pub(crate) fn draw(sheet: &Sheet, canvas: &Canvas<'_>, place: &Place<'_>, rows: 
     // Below the head.
     let lines_each = lines_of_row(place.names_right.is_none());
     let first_line = |row: usize| 1 + row * lines_each;
-    let at = names(sheet, place, rows);
+    let places = names(sheet, place, rows);
     canvas.part("at-risk");
-    canvas.text(HEAD, (at.head, base(0)), at.anchor, size, sheet.tokens.muted);
+    canvas.text(HEAD, (places.head, base(0)), places.anchor, size, sheet.tokens.muted);
     for (right, head) in place.extras {
         canvas.text(head, (*right, base(0)), Anchor::End, size, sheet.tokens.muted);
     }
     let columns = columns(sheet, place, rows);
-    let names = shown_all(&rows.iter().map(|row| row.label).collect::<Vec<_>>(), at.room, size);
+    let names = shown_all(&rows.iter().map(|row| row.label).collect::<Vec<_>>(), places.room, size);
     for (i, (row, name)) in rows.iter().zip(&names).enumerate() {
         let base_of_name = base(first_line(i));
         let base_of_numbers = base(first_line(i) + lines_each - 1);
         let color = if row.style.muted { sheet.tokens.muted } else { sheet.tokens.label };
-        canvas.text(name, (at.text, base_of_name), at.anchor, size, color);
-        row.style.sample(canvas, (at.sample, base_of_name - 0.35 * size), sample_width(sizes), sizes);
+        canvas.text(name, (places.text, base_of_name), places.anchor, size, color);
+        row.style.sample(canvas, (places.sample, base_of_name - 0.35 * size), sample_width(sizes), sizes);
         for (turn, x) in &columns {
             if let Some(text) = number(row.points, *turn) {
                 canvas.text(&text, (*x, base_of_numbers), Anchor::Middle, size, color);

@@ -94,8 +94,13 @@ impl DrawingBackend for SceneBackend<'_> {
         Ok(())
     }
 
-    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> DrawResult {
-        self.draw_path([from, to], style)
+    fn draw_line<S: BackendStyle>(
+        &mut self,
+        start: BackendCoord,
+        end: BackendCoord,
+        style: &S,
+    ) -> DrawResult {
+        self.draw_path([start, end], style)
     }
 
     fn draw_rect<S: BackendStyle>(
@@ -141,7 +146,12 @@ impl DrawingBackend for SceneBackend<'_> {
         Ok(())
     }
 
-    fn draw_text<T: BackendTextStyle>(&mut self, text: &str, style: &T, at: BackendCoord) -> DrawResult {
+    fn draw_text<T: BackendTextStyle>(
+        &mut self,
+        text: &str,
+        style: &T,
+        baseline: BackendCoord,
+    ) -> DrawResult {
         let anchor = match style.anchor().h_pos {
             HPos::Left => Anchor::Start,
             HPos::Center => Anchor::Middle,
@@ -149,7 +159,7 @@ impl DrawingBackend for SceneBackend<'_> {
         };
         self.scene.items.push(Item::Text(Text {
             content: text.to_owned(),
-            position: place(at),
+            position: place(baseline),
             anchor,
             size: style.size().round() as i32,
             color: style.color().into(),

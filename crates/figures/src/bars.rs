@@ -1,19 +1,18 @@
 //! One measure, with one horizontal bar per run.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
-use crate::display_names::{clean, fit, full_name, least_width, natural_width, readable_width, shown_all};
+use crate::display_names::{clean, fit, full_name, readable_width, shown_all, usual_width};
 use crate::footnotes;
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::number::amount;
+use crate::number::{amount, decimal};
 use crate::scale::ValueAxis;
-use crate::series_style::hollow_diamond;
+use crate::series_style::{has_own_colors, hollow_diamond};
 use crate::sheet::{DrawingNames, PAD, Sheet};
 use crate::spec::{BarRow, Bars, Layout, Published, Scale, SeriesLabel};
 use crate::summary_text::counted;
-use crate::theme::{SERIES, Theme};
+use crate::theme::Theme;
 use crate::{Drawing, Mark};
 
 struct BarsPlan {
@@ -36,13 +35,14 @@ const TOP: f64 = 2.0;
 pub(crate) fn draw(data: &Bars, layout: &Layout, theme: Theme) -> Drawing {
     let sheet = Sheet::from_layout(layout, theme);
     let plan = plan(data, &sheet);
+    let form = NumberForm::from_bars(data);
     let drawing_names = DrawingNames { kind: "bars", title: "Measure by run", summary: summary(data) };
     let mut drawing = sheet.draw(plan.height, &drawing_names, |canvas| {
         let labels: Vec<&SeriesLabel> = data.rows.iter().map(|row| &row.label).collect();
         let names = shown_all(&labels, plan.names_right - sheet.names_left(), sheet.sizes.tick_font);
         for (i, (row, name)) in data.rows.iter().zip(&names).enumerate() {
             let row = without_note(row, plan.is_noted_below[i]);
-            draw_row(&sheet, canvas, &plan, (i, name), &row, data.unit.as_deref());
+            draw_row(&sheet, canvas, &plan, (i, name), &row, form);
         }
         let (zero, name) = (plan.axis.at(0.0), axis_name(data));
         if has_value(data) {
@@ -65,7 +65,7 @@ pub(crate) fn draw(data: &Bars, layout: &Layout, theme: Theme) -> Drawing {
         .map(|(i, row)| {
             let top = TOP + i as f64 * plan.row;
             let area = Area { left: PAD, top, right: sheet.width - PAD, bottom: top + plan.row };
-            Mark::new(format!("row-{i}"), Some(i), area, row_texts(row, data))
+            Mark::new(format!("row-{i}"), Some(i), area, row_texts(row, data, form))
         })
         .collect();
     drawing
@@ -88,23 +88,58 @@ pub(crate) fn axis_name(data: &Bars) -> String {
 
 /// An amount with its unit: `$0.42`, `2.31 M tokens`.
 pub(crate) fn in_unit(value: f64, unit: Option<&str>) -> String {
+    with_sign(amount(value), unit)
+}
+
+/// A number with the sign of its unit, if that has one: `$0.42`.
+fn with_sign(text: String, unit: Option<&str>) -> String {
     match unit {
         Some(unit)
             if unit.chars().count() == 1 && !unit.chars().all(char::is_alphanumeric) && unit != "%" =>
         {
-            let text = amount(value);
             text.strip_prefix('−').map_or_else(|| format!("{unit}{text}"), |rest| format!("−{unit}{rest}"))
         }
-        _ => amount(value),
+        _ => text,
     }
 }
 
-pub(crate) fn value_text(row: &BarRow, unit: Option<&str>) -> String {
-    let note = row.note.as_ref().map(|n| format!(" ({})", clean(n))).unwrap_or_default();
-    row.value.filter(|v| v.is_finite()).map_or_else(
-        || format!("{}{note}", row.instead.as_deref().map_or_else(|| "unknown".to_owned(), clean)),
-        |v| format!("{}{note}", in_unit(v, unit)),
-    )
+/// How the numbers of a figure are written.
+#[derive(Debug, Clone, Copy)]
+struct NumberForm<'a> {
+    unit: Option<&'a str>,
+    /// The decimals of zero: the most that another value has.
+    zero_decimals: usize,
+}
+
+impl<'a> NumberForm<'a> {
+    fn from_bars(data: &'a Bars) -> Self {
+        let texts = data.rows.iter().filter_map(|row| row.value).map(amount);
+        let decimals = texts.filter_map(|text| {
+            let (_, decimals) = text.split_once('.')?;
+            // Behind the decimals of a large number is its unit: `2.31 M`.
+            decimals.bytes().all(|byte| byte.is_ascii_digit()).then_some(decimals.len())
+        });
+        Self { unit: data.unit.as_deref(), zero_decimals: decimals.max().unwrap_or(0) }
+    }
+
+    /// A number without its unit.
+    fn bare(self, value: f64) -> String {
+        if value == 0.0 { decimal(0.0, self.zero_decimals) } else { amount(value) }
+    }
+
+    /// A number with the sign of its unit.
+    fn text(self, value: f64) -> String {
+        with_sign(self.bare(value), self.unit)
+    }
+
+    /// What stands behind the bar of a row.
+    fn row_text(self, row: &BarRow) -> String {
+        let note = row.note.as_ref().map(|n| format!(" ({})", clean(n))).unwrap_or_default();
+        row.value.filter(|v| v.is_finite()).map_or_else(
+            || format!("{}{note}", row.instead.as_deref().map_or_else(|| "unknown".to_owned(), clean)),
+            |v| format!("{}{note}", self.text(v)),
+        )
+    }
 }
 
 /// The sources of published values, each once.
@@ -124,15 +159,12 @@ pub(crate) fn published_note(sources: &[String]) -> String {
 fn plan(data: &Bars, sheet: &Sheet) -> BarsPlan {
     let sizes = &sheet.sizes;
     let size = sizes.tick_font;
-    let unit = data.unit.as_deref();
-    let natural = data.rows.iter().map(|r| natural_width(&r.label, size)).fold(0.0, f64::max);
+    let form = NumberForm::from_bars(data);
     let labels: Vec<&SeriesLabel> = data.rows.iter().map(|row| &row.label).collect();
-    // Beyond a third of the width, only as much as names without a cut need.
-    let least = least_width(&labels, size).min(0.42 * sheet.width);
-    let usual = natural.min((0.32 * sheet.width).max(least));
+    let usual = usual_width(&labels, size, sheet.width, 0.32);
     let names_right = sheet.names_left() + readable_width(&labels, size, usual, 0.45 * sheet.width);
     let left = names_right + 0.7 * size;
-    let widest = data.rows.iter().map(|r| beside_width(sheet, r, unit)).fold(0.0, f64::max);
+    let widest = data.rows.iter().map(|r| beside_width(sheet, r, form)).fold(0.0, f64::max);
     // Numbers are right of the longest bar.
     let after = (widest + 0.8 * size).min(0.45 * sheet.width);
     let right = (sheet.width - PAD - after).max(left + 4.0 * size);
@@ -142,7 +174,7 @@ fn plan(data: &Bars, sheet: &Sheet) -> BarsPlan {
     let right = widened(data, sheet, &axis);
     let axis = axis.moved([left, right]);
     let has_room = |row: &BarRow| {
-        beside_width(sheet, row, unit) <= sheet.width - PAD - after_marks(sheet, &axis, row) + 0.5
+        beside_width(sheet, row, form) <= sheet.width - PAD - after_marks(sheet, &axis, row) + 0.5
     };
     let is_noted_below: Vec<bool> =
         data.rows.iter().map(|row| row.note.is_some() && !has_room(row)).collect();
@@ -158,7 +190,7 @@ fn plan(data: &Bars, sheet: &Sheet) -> BarsPlan {
         .rows
         .iter()
         .zip(&is_noted_below)
-        .map(|(row, is_below)| count_published_beside(sheet, &axis, &without_note(row, *is_below), unit))
+        .map(|(row, is_below)| count_published_beside(sheet, &axis, &without_note(row, *is_below), form))
         .collect();
     let names = shown_all(&labels, names_right - sheet.names_left(), size);
     notes.extend(footnotes::wrap(&published_below(data, &names, &published_beside), notes_width, size));
@@ -167,9 +199,8 @@ fn plan(data: &Bars, sheet: &Sheet) -> BarsPlan {
     let least = if sheet.print { 1.6 * size } else { 22.0 };
     let row = sheet.height.map_or(least, |h| ((h - rest) / count).clamp(least, 4.0 * size));
     let bottom = TOP + count * row;
-    let has_own_colors = has_own_colors(&data.rows);
     BarsPlan {
-        has_own_colors,
+        has_own_colors: has_own_colors(&labels),
         names_right,
         axis,
         row,
@@ -192,10 +223,10 @@ fn published_of(row: &BarRow) -> impl Iterator<Item = &Published> {
 }
 
 /// How many published numbers of a row have room behind its own number.
-fn count_published_beside(sheet: &Sheet, axis: &ValueAxis, row: &BarRow, unit: Option<&str>) -> usize {
-    let mut right = after_marks(sheet, axis, row) + sheet.tick_width(&value_text(row, unit));
+fn count_published_beside(sheet: &Sheet, axis: &ValueAxis, row: &BarRow, form: NumberForm<'_>) -> usize {
+    let mut right = after_marks(sheet, axis, row) + sheet.tick_width(&form.row_text(row));
     let fits = |published: &&Published| {
-        right += published_width(sheet, published, unit);
+        right += published_width(sheet, published, form);
         right <= sheet.width - PAD + 0.5
     };
     published_of(row).take_while(fits).count()
@@ -203,11 +234,10 @@ fn count_published_beside(sheet: &Sheet, axis: &ValueAxis, row: &BarRow, unit: O
 
 /// The published numbers without room beside their bars, for a note below them; empty = all have room.
 fn published_below(data: &Bars, names: &[String], published_beside: &[usize]) -> String {
+    let form = NumberForm::from_bars(data);
     let rows = data.rows.iter().zip(names).zip(published_beside).filter_map(|((row, name), beside)| {
-        let numbers: Vec<String> = published_of(row)
-            .skip(*beside)
-            .map(|published| in_unit(published.value, data.unit.as_deref()))
-            .collect();
+        let numbers: Vec<String> =
+            published_of(row).skip(*beside).map(|published| form.text(published.value)).collect();
         (!numbers.is_empty()).then(|| format!("{name}: {}", numbers.join(", ")))
     });
     let rows: Vec<String> = rows.collect();
@@ -226,25 +256,19 @@ fn after_marks(sheet: &Sheet, axis: &ValueAxis, row: &BarRow) -> f64 {
     ends.chain(marks).fold(axis.at(0.0), f64::max) + 0.5 * sheet.sizes.tick_font
 }
 
-/// Whether colors tell something of rows. Where there are more rows than colors and all colors are taken, they repeat, and two
-/// rows with one color would look related. A few models of several harnesses share theirs on purpose.
-fn has_own_colors(rows: &[BarRow]) -> bool {
-    let colors: BTreeSet<usize> = rows.iter().map(|row| usize::from(row.label.color) % SERIES).collect();
-    rows.len() <= SERIES || colors.len() < SERIES
-}
-
 /// The right end of the axis that leaves room for the number of every row. The first estimate keeps room for the widest
 /// number right of the axis, but this number often belongs to a short bar.
 fn widened(data: &Bars, sheet: &Sheet, axis: &ValueAxis) -> f64 {
     let size = sheet.sizes.tick_font;
     let (left, right) = axis.ends();
     let limit = sheet.width - PAD;
+    let form = NumberForm::from_bars(data);
     let room = data.rows.iter().filter_map(|row| {
         let published = row.published.iter().map(|p| p.value);
         let values = [row.value, row.ci_high].into_iter().flatten().chain(published);
         let end = values.filter(|v| axis.holds(*v)).map(|v| axis.at(v)).fold(axis.at(0.0), f64::max);
         let share = (end - left) / (right - left);
-        let text = beside_width(sheet, row, data.unit.as_deref()) + 0.5 * size + 2.0 * sheet.sizes.mark;
+        let text = beside_width(sheet, row, form) + 0.5 * size + 2.0 * sheet.sizes.mark;
         (share > 0.0).then(|| left + (limit - text - left) / share)
     });
     // Half of the label of the last tick is right of the axis.
@@ -258,7 +282,7 @@ fn draw_row(
     plan: &BarsPlan,
     (i, name): (usize, &str),
     row: &BarRow,
-    unit: Option<&str>,
+    form: NumberForm<'_>,
 ) {
     let sizes = &sheet.sizes;
     let size = sizes.tick_font;
@@ -302,11 +326,11 @@ fn draw_row(
     let color = if row.value.is_some() { sheet.tokens.label } else { sheet.tokens.muted };
     // Published numbers follow the number of the run, each with its mark.
     let mut left = after_marks(sheet, &plan.axis, row);
-    let text = fit(&value_text(row, unit), sheet.width - PAD - left, size);
+    let text = fit(&form.row_text(row), sheet.width - PAD - left, size);
     canvas.text(&text, (left, base), Anchor::Start, size, color);
     left += sheet.tick_width(&text);
     for published in published_of(row).take(plan.published_beside[i]) {
-        let text = in_unit(published.value, unit);
+        let text = form.text(published.value);
         let half = 0.8 * sizes.mark;
         left += before_published(sheet);
         hollow_diamond(
@@ -328,24 +352,23 @@ fn before_published(sheet: &Sheet) -> f64 {
 }
 
 /// Width of the texts after a bar: its number, and published numbers with their marks.
-fn beside_width(sheet: &Sheet, row: &BarRow, unit: Option<&str>) -> f64 {
-    let own = sheet.tick_width(&value_text(row, unit));
-    own + published_of(row).map(|published| published_width(sheet, published, unit)).sum::<f64>()
+fn beside_width(sheet: &Sheet, row: &BarRow, form: NumberForm<'_>) -> f64 {
+    let own = sheet.tick_width(&form.row_text(row));
+    own + published_of(row).map(|published| published_width(sheet, published, form)).sum::<f64>()
 }
 
 /// Width of a published number with its mark, and the room before it.
-fn published_width(sheet: &Sheet, published: &Published, unit: Option<&str>) -> f64 {
-    before_published(sheet) + 2.4 * sheet.sizes.mark + sheet.tick_width(&in_unit(published.value, unit))
+fn published_width(sheet: &Sheet, published: &Published, form: NumberForm<'_>) -> f64 {
+    before_published(sheet) + 2.4 * sheet.sizes.mark + sheet.tick_width(&form.text(published.value))
 }
 
-fn row_texts(row: &BarRow, data: &Bars) -> Vec<String> {
-    let unit = data.unit.as_deref();
-    let mut lines = vec![full_name(&row.label), format!("{}: {}", axis_name(data), value_text(row, unit))];
+fn row_texts(row: &BarRow, data: &Bars, form: NumberForm<'_>) -> Vec<String> {
+    let mut lines = vec![full_name(&row.label), format!("{}: {}", axis_name(data), form.row_text(row))];
     if let (Some(low), Some(high)) = (row.ci_low, row.ci_high) {
-        lines.push(format!("95 % CI {}–{}", amount(low), amount(high)));
+        lines.push(format!("95 % CI {}–{}", form.bare(low), form.bare(high)));
     }
     lines.extend(
-        row.published.iter().map(|p| format!("published: {} ({})", in_unit(p.value, unit), clean(&p.source))),
+        row.published.iter().map(|p| format!("published: {} ({})", form.text(p.value), clean(&p.source))),
     );
     lines
 }
@@ -353,10 +376,11 @@ fn row_texts(row: &BarRow, data: &Bars) -> Vec<String> {
 fn summary(data: &Bars) -> String {
     let mut sentences =
         vec![format!("{} of {}.", axis_name(data), counted(data.rows.len() as u32, "run", "runs"))];
+    let form = NumberForm::from_bars(data);
     for row in &data.rows {
-        let texts = row_texts(row, data);
+        let texts = row_texts(row, data, form);
         let rest: Vec<&str> = texts[2..].iter().map(String::as_str).collect();
-        let value = value_text(row, data.unit.as_deref());
+        let value = form.row_text(row);
         let rest = if rest.is_empty() { String::new() } else { format!(", {}", rest.join(", ")) };
         sentences.push(format!("{}: {value}{rest}.", texts[0]));
     }

@@ -1,6 +1,7 @@
 //! The caption of a figure: how its numbers were computed, from how many episodes, and with which software.
 
 mod content;
+mod drawn_names;
 mod never_at_risk;
 mod not_visible;
 
@@ -12,13 +13,14 @@ use self::content::content;
 use crate::display_names::{clean, full_name, short_names};
 use crate::number::{decimal, interval, p_value};
 use crate::spec::{EpisodeCounts, Figure, FigureSpec, MatrixCell, Method, SeriesLabel};
-use crate::summary_text::{count, counted};
+use crate::summary_text::{count, counted, in_mid_sentence};
 use crate::table::Table;
 
 /// Sentences for a caption: content, what the drawing hides, method, n and events, censoring policy, software. Plain text that is complete except for
 /// a title, which the author writes. Runs with equal counts are named together.
 pub fn caption(spec: &FigureSpec) -> String {
     let shown = content(&spec.figure, &spec.method).into_iter().chain(not_visible::sentences(spec));
+    let shown = shown.chain(drawn_names::sentence(spec));
     sentences(shown.chain(method_sentences(&spec.figure, &spec.method)))
 }
 
@@ -35,7 +37,7 @@ pub fn short_caption(spec: &FigureSpec) -> String {
         }
         figure => labels(figure).into_iter().map(|label| label.simulated).collect(),
     };
-    match are_simulated.iter().filter(|is| **is).count() {
+    match are_simulated.iter().filter(|simulated| **simulated).count() {
         0 => {}
         all if all == are_simulated.len() => parts.push("All simulated".to_owned()),
         some => parts.push(format!("{some} of {} simulated", are_simulated.len())),
@@ -160,9 +162,13 @@ fn ended(counts: &EpisodeCounts) -> String {
         parts.extend(counts.censored.map(|censored| format!("{} censored", count(censored))));
         return parts.join(", ");
     };
-    let of_tasks = counts.tasks.map(|tasks| format!(" of {}", counted(tasks, "task", "tasks")));
+    let task_count = counts.tasks.map(|tasks| format!(" of {}", counted(tasks, "task", "tasks")));
     let mut parts = vec![
-        format!("n = {}{}", counted(counts.n, "scored trial", "scored trials"), of_tasks.unwrap_or_default()),
+        format!(
+            "n = {}{}",
+            counted(counts.n, "scored trial", "scored trials"),
+            task_count.unwrap_or_default()
+        ),
         format!("{} passed", count(passed)),
         format!("{} failed", count(counts.n.saturating_sub(passed))),
     ];
@@ -186,13 +192,13 @@ fn names_in_sentences(complete: &[String]) -> Vec<String> {
 /// `B and C: each n = 25, 24 events, 1 censored`, `The other 9: each …`. `around` adds words to the names. Very long ones are
 /// as short as in the figure, with one of them as an example.
 fn grouped(each: &[EpisodeCounts], around: impl Fn(&str) -> String) -> Vec<String> {
-    let complete: Vec<String> = each.iter().map(|one| clean(&one.name)).collect();
+    let complete: Vec<String> = each.iter().map(|label| clean(&label.name)).collect();
     let names = names_in_sentences(&complete);
     let example = names.iter().zip(&complete).find(|(short, complete)| short != complete);
     let example = example.map(|(short, complete)| format!("{short} is {complete}"));
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
-    for (one, name) in each.iter().zip(names) {
-        let text = ended(one);
+    for (label, name) in each.iter().zip(names) {
+        let text = ended(label);
         match groups.iter_mut().find(|(known, _)| *known == text) {
             Some((_, names)) => names.push(name),
             None => groups.push((text, vec![name])),
@@ -242,7 +248,7 @@ fn numbers(figure: &Figure, method: &Method) -> Vec<String> {
     let counts = |around: &dyn Fn(&str) -> String| grouped(&method.counts, around);
     let plain = |name: &str| name.to_owned();
     let all = if counts_trials(method) { "All trials" } else { "All episodes" };
-    let of_all = |name: &str| format!("{all} of {name}");
+    let counted_of_all = |name: &str| format!("{all} of {name}");
     match figure {
         Figure::Survival(data) | Figure::FirstFailures(data) => {
             grouped(&[counts_of(clean(&data.name), &data.summary)], plain)
@@ -264,7 +270,7 @@ fn numbers(figure: &Figure, method: &Method) -> Vec<String> {
                 format!(", mean Δ {value} {} (no interval: {reason}){p}", data.unit())
             });
             let mut parts = vec![format!("{pairs}{}", mean.unwrap_or_default())];
-            parts.extend(counts(&of_all));
+            parts.extend(counts(&counted_of_all));
             parts
         }
         Figure::Matrix(data) => {
@@ -294,7 +300,7 @@ fn numbers(figure: &Figure, method: &Method) -> Vec<String> {
                 })
                 .collect();
             let mut parts = grouped(&groups, plain);
-            parts.extend(counts(&of_all));
+            parts.extend(counts(&counted_of_all));
             parts
         }
         Figure::Pareto(data) if method.counts.is_empty() => {
@@ -304,7 +310,7 @@ fn numbers(figure: &Figure, method: &Method) -> Vec<String> {
         }
         Figure::Plane(data) => {
             let by_measure = |label: &SeriesLabel, measure: &str, n: Option<u32>| {
-                let name = format!("{}, {}", full_name(label), clean(measure).to_lowercase());
+                let name = format!("{}, {}", full_name(label), in_mid_sentence(&clean(measure)));
                 n.map(|n| EpisodeCounts { name, ..own(label, n) })
             };
             let each = data.points.iter().flat_map(|p| match p.x_n {

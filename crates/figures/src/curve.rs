@@ -96,8 +96,8 @@ impl<'a> Curve<'a> {
             return None;
         }
         let point = self.points.iter().find(|p| p.ci_low.is_some() && p.ci_high.is_some())?;
-        let at = |limit: f64| (f64::from(point.turn), limit.clamp(0.0, 1.0));
-        Some([at(point.ci_high?), at(point.ci_low?)])
+        let point_at = |limit: f64| (f64::from(point.turn), limit.clamp(0.0, 1.0));
+        Some([point_at(point.ci_high?), point_at(point.ci_low?)])
     }
 
     /// Whether an interval is drawn, as a band or as a whisker.

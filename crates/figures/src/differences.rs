@@ -30,6 +30,7 @@ const MOST_NAME_LINES: usize = 2;
 const NAME_LINE: f64 = 1.2;
 
 struct DifferencesPlan {
+    styles: Vec<Style>,
     names_right: f64,
     /// The lines of the name of each row.
     names: Vec<Vec<String>>,
@@ -167,7 +168,9 @@ fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> DifferencesPlan {
     let bottom = head + count * row;
     let height = bottom + rest - head;
     let no_difference = axis.at(no_difference_value(data));
+    let rows: Vec<&SeriesLabel> = data.rows.iter().map(|row| &row.label).collect();
     DifferencesPlan {
+        styles: Style::from_labels(&rows, sheet.tokens),
         names_right,
         names: in_lines,
         is_above,
@@ -232,8 +235,8 @@ fn draw_axis(sheet: &Sheet, canvas: &Canvas<'_>, data: &Differences, plan: &Diff
         }
     }
     for (line, name) in (1..).zip(axis_name(data, sheet)) {
-        let at = (f64::midpoint(left, right), base + f64::from(line) * name_line(sheet));
-        sheet.centered(canvas, &name, at, sheet.sizes.name_font, sheet.tokens.label);
+        let place = (f64::midpoint(left, right), base + f64::from(line) * name_line(sheet));
+        sheet.centered(canvas, &name, place, sheet.sizes.name_font, sheet.tokens.label);
     }
 }
 
@@ -315,16 +318,16 @@ fn draw_row(
     let shift = if plan.is_above { 0.5 * NAME_LINE * size } else { 0.0 };
     let middle = plan.top + (i as f64 + 0.5) * plan.row + shift;
     let base = middle + 0.35 * size;
-    let style = Style::from_label(&row.label, sheet.tokens);
+    let style = plan.styles[i];
     canvas.part(&format!("row-{i}"));
     let first = base - (name.len().max(1) - 1) as f64 / 2.0 * NAME_LINE * size - 2.0 * shift;
     let anchor = if plan.is_above { Anchor::Start } else { Anchor::End };
     for (line, text) in name.iter().enumerate() {
-        let at = (plan.names_right, first + line as f64 * NAME_LINE * size);
+        let place = (plan.names_right, first + line as f64 * NAME_LINE * size);
         if plan.is_above {
-            clear_line(sheet, canvas, plan, (at.0, at.1 - 0.35 * size), text);
+            clear_line(sheet, canvas, plan, (place.0, place.1 - 0.35 * size), text);
         }
-        canvas.text(text, at, anchor, size, style.text);
+        canvas.text(text, place, anchor, size, style.text);
     }
     if let Some(value) = row.value.filter(|v| plan.axis.holds(*v)) {
         if let (Some(low), Some(high)) = (row.ci_low, row.ci_high) {

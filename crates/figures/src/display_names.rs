@@ -11,7 +11,7 @@ use crate::spec::SeriesLabel;
 mod cut;
 mod readable;
 
-use self::cut::cut_apart;
+use self::cut::{cut_apart, cut_at_words};
 pub(crate) use self::readable::{
     are_readable, are_whole, is_nonsense, number_before, readable_width, readable_width_of,
 };
@@ -52,15 +52,15 @@ pub(crate) fn fit(text: &str, width: f64, size: f64) -> String {
     if is_short && text_width(text, size) <= width {
         return text.to_owned();
     }
-    let seen: Vec<&str> = text.graphemes(true).take(20 * MOST_CHARACTERS).collect();
+    let graphemes: Vec<&str> = text.graphemes(true).take(20 * MOST_CHARACTERS).collect();
     let cut = |kept: usize| {
         // The end distinguishes versions, the start families. The start gets the odd character.
         let (head, tail) = (kept.div_ceil(2), kept / 2);
-        let head = seen[..head].concat();
-        let tail = seen[seen.len() - tail..].concat();
+        let head = graphemes[..head].concat();
+        let tail = graphemes[graphemes.len() - tail..].concat();
         format!("{}{ELLIPSIS}{}", head.trim_end(), tail.trim_start())
     };
-    let (mut fits, mut too_many) = (0, seen.len().min(MOST_CHARACTERS));
+    let (mut fits, mut too_many) = (0, graphemes.len().min(MOST_CHARACTERS));
     if text_width(ELLIPSIS, size) > width {
         return String::new();
     }
@@ -144,6 +144,17 @@ pub(crate) fn fit_all<T: AsRef<str>>(names: &[T], width: f64, size: f64) -> Vec<
     distinct_names(&cleaned_texts(names), &vec![width; names.len()], size, Purpose::Display)
 }
 
+/// The same for names that say something by their words, such as those of tasks: a name that is cut loses whole words where what
+/// is left can be read.
+pub(crate) fn fit_all_at_words<T: AsRef<str>>(names: &[T], width: f64, size: f64) -> Vec<String> {
+    let named = cleaned_texts(names);
+    let (short, widths) = (without_shared_text(&named), vec![width; named.len()]);
+    uncut_in(&named, &short, &widths, size).unwrap_or_else(|| {
+        let texts = cut_readably(&short, &widths, size, Purpose::Display);
+        cut_at_words(&short, texts, width, size)
+    })
+}
+
 /// The separator of the parts of a name: `model · harness`.
 const PARTS: &str = " · ";
 
@@ -181,8 +192,8 @@ fn common_ends(parts: &[&str]) -> (usize, usize) {
         .filter(|(_, c)| BREAKS.contains(c))
         .map(|(cut, _)| first.len() - cut)
         .take_while(|length| {
-            let of_first = first.get(first.len() - length..);
-            parts.iter().all(|part| end_of(part, *length).is_some_and(|cut| part.get(cut..) == of_first))
+            let shared_end = first.get(first.len() - length..);
+            parts.iter().all(|part| end_of(part, *length).is_some_and(|cut| part.get(cut..) == shared_end))
         })
         .filter(|length| {
             let rest = |part: &str| end_of(part, *length).and_then(|cut| part.get(head..cut).map(is_name));
@@ -202,6 +213,17 @@ fn in_brackets(text: &str) -> Option<&str> {
 /// The names without their common text in each part, at its start and at its end: `oracle-weak · codex` beside
 /// `oracle-strong · codex` is `weak`. `None` = there is nothing to remove.
 fn without_shared(names: &[&str]) -> Option<Vec<String>> {
+    shortened(names).map(|shortened| shortened.names)
+}
+
+/// Names without their common text.
+struct Shortened {
+    names: Vec<String>,
+    /// The common text, in its order.
+    left_out: Vec<String>,
+}
+
+fn shortened(names: &[&str]) -> Option<Shortened> {
     let parts: Vec<Vec<&str>> = names.iter().map(|name| name.split(PARTS).collect()).collect();
     let count = parts.first().filter(|_| names.len() > 1)?.len();
     // Names of other forms have no parts that belong together.
@@ -211,12 +233,15 @@ fn without_shared(names: &[&str]) -> Option<Vec<String>> {
         names.iter().map(|name| vec![*name]).collect()
     };
     let mut short: Vec<Vec<&str>> = vec![Vec::new(); names.len()];
-    for at in 0..parts[0].len() {
-        let column: Vec<&str> = parts.iter().map(|parts| parts[at]).collect();
+    let mut left_out: Vec<&str> = Vec::new();
+    for position in 0..parts[0].len() {
+        let column: Vec<&str> = parts.iter().map(|parts| parts[position]).collect();
         if column.iter().all(|part| *part == column[0]) {
+            left_out.push(column[0]);
             continue;
         }
         let (head, tail) = common_ends(&column);
+        left_out.extend([&column[0][..head], &column[0][column[0].len() - tail..]]);
         let own: Vec<&str> = column
             .into_iter()
             .map(|part| part[head..part.len() - tail].trim_end_matches([' ', ',']))
@@ -229,8 +254,33 @@ fn without_shared(names: &[&str]) -> Option<Vec<String>> {
     let short: Vec<String> = short.into_iter().map(|parts| parts.join(PARTS)).collect();
     let different = |names: &mut dyn Iterator<Item = &str>| names.collect::<BTreeSet<_>>().len();
     let is_whole = different(&mut short.iter().map(String::as_str)) == different(&mut names.iter().copied());
-    (is_whole && short.iter().all(|name| !name.is_empty()) && short.iter().zip(names).any(|(a, b)| a != b))
-        .then_some(short)
+    let is_shorter = short.iter().zip(names).any(|(a, b)| a != b);
+    (is_whole && is_shorter && short.iter().all(|name| !name.is_empty())).then(|| Shortened {
+        names: short,
+        left_out: left_out
+            .into_iter()
+            .map(|text| text.trim().to_owned())
+            .filter(|text| !text.is_empty())
+            .collect(),
+    })
+}
+
+/// What a drawing leaves out of the names of its runs: the text that all of them share, if one of them is drawn without it.
+/// `texts` has the texts of each part of the drawing, one after another.
+pub(crate) fn left_out_text(labels: &[&SeriesLabel], texts: impl FnOnce() -> Vec<String>) -> Vec<String> {
+    let names: Vec<String> = labels.iter().map(|label| clean(&label.name)).collect();
+    let Some(short) = shortened(&names.iter().map(String::as_str).collect::<Vec<_>>()) else {
+        return Vec::new();
+    };
+    // A name in several lines may be broken at any space or hyphen.
+    let without_spaces = |text: &str| -> String { text.split_whitespace().collect() };
+    let texts: Vec<String> = texts().iter().map(|text| without_spaces(text)).collect();
+    let is_drawn = |name: &str| {
+        let name = without_spaces(name);
+        texts.iter().any(|text| text.contains(&name))
+    };
+    let is_drawn_short = short.names.iter().zip(&names).any(|(own, name)| is_drawn(own) && !is_drawn(name));
+    if is_drawn_short { short.left_out } else { Vec::new() }
 }
 
 /// The short names of the members of a view: what tells each from the others. Charts, chips and tables have the same ones. Names
@@ -258,13 +308,14 @@ fn distinct_names(named: &[CleanedName], widths: &[f64], size: f64, purpose: Pur
 /// The names without their common text, if they have any, and with the short suffix of several runs: a cut name needs the room
 /// more than the suffix does.
 fn without_shared_text(named: &[CleanedName]) -> Vec<CleanedName> {
-    let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
-    let short = without_shared(&names).unwrap_or_else(|| named.iter().map(|one| one.name.clone()).collect());
+    let names: Vec<&str> = named.iter().map(|label| label.name.as_str()).collect();
+    let short =
+        without_shared(&names).unwrap_or_else(|| named.iter().map(|label| label.name.clone()).collect());
     let has_short_badge = named.len() > 1;
     short
         .into_iter()
         .zip(named)
-        .map(|(name, one)| CleanedName { name, has_short_badge, ..one.clone() })
+        .map(|(name, label)| CleanedName { name, has_short_badge, ..label.clone() })
         .collect()
 }
 
@@ -272,7 +323,8 @@ fn without_shared_text(named: &[CleanedName]) -> Vec<CleanedName> {
 /// their common text, then without a suffix that all of several have: it tells nobody from the others, and captions state it.
 fn uncut_in(named: &[CleanedName], short: &[CleanedName], widths: &[f64], size: f64) -> Option<Vec<String>> {
     let fitting = |named: &[CleanedName], badge: &str| -> Option<Vec<String>> {
-        let whole = |one: &CleanedName| format!("{}{}", one.name, if one.simulated { badge } else { "" });
+        let whole =
+            |label: &CleanedName| format!("{}{}", label.name, if label.simulated { badge } else { "" });
         let texts: Vec<String> = named.iter().map(whole).collect();
         texts.iter().zip(widths).all(|(text, width)| text_width(text, size) <= width + 0.01).then_some(texts)
     };
@@ -290,7 +342,7 @@ fn uncut_in(named: &[CleanedName], short: &[CleanedName], widths: &[f64], size: 
 
 /// Whether these are several names that all have the suffix of simulated runs.
 fn share_badge(named: &[CleanedName]) -> bool {
-    named.len() > 1 && named.iter().all(|one| one.simulated)
+    named.len() > 1 && named.iter().all(|label| label.simulated)
 }
 
 /// The names, cut. A suffix that all of several have goes first. A suffix beside which too little of a name is left is short.
@@ -298,20 +350,20 @@ fn cut_readably(named: &[CleanedName], widths: &[f64], size: f64, purpose: Purpo
     let version = |change: &dyn Fn(CleanedName) -> CleanedName| {
         let named: Vec<CleanedName> = named.iter().cloned().map(change).collect();
         let texts = cut_apart(&named, widths, size, purpose);
-        let is_readable = texts.iter().zip(&named).all(|(text, one)| one.is_readable_as(text));
+        let is_readable = texts.iter().zip(&named).all(|(text, label)| label.is_readable_as(text));
         (texts, is_readable)
     };
-    let without_suffix = || version(&|one| CleanedName { simulated: false, ..one });
+    let without_suffix = || version(&|label| CleanedName { simulated: false, ..label });
     if share_badge(named)
         && let (texts, true) = without_suffix()
     {
         return texts;
     }
-    let (texts, is_readable) = version(&|one| one);
-    if is_readable || !named.iter().all(|one| one.simulated) {
+    let (texts, is_readable) = version(&|label| label);
+    if is_readable || !named.iter().all(|label| label.simulated) {
         return texts;
     }
-    let (with_short_suffix, is_readable) = version(&|one| CleanedName { has_short_badge: true, ..one });
+    let (with_short_suffix, is_readable) = version(&|label| CleanedName { has_short_badge: true, ..label });
     if is_readable {
         return with_short_suffix;
     }
@@ -329,12 +381,12 @@ pub(crate) fn natural_width(label: &SeriesLabel, size: f64) -> f64 {
 /// The names in their shortest form without a cut: without their common text, with the short suffix of simulated runs.
 pub(crate) fn shortest_names(labels: &[&SeriesLabel]) -> Vec<String> {
     let named = cleaned(labels);
-    let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
+    let names: Vec<&str> = named.iter().map(|label| label.name.as_str()).collect();
     let short = without_shared(&names);
-    let texts = named.iter().enumerate().map(|(i, one)| {
-        let name = short.as_ref().map_or(one.name.as_str(), |short| short[i].as_str());
+    let texts = named.iter().enumerate().map(|(i, label)| {
+        let name = short.as_ref().map_or(label.name.as_str(), |short| short[i].as_str());
         let head: String = name.chars().take(MOST_CHARACTERS).collect();
-        if one.simulated { head + SIMULATED_SHORT } else { head }
+        if label.simulated { head + SIMULATED_SHORT } else { head }
     });
     texts.collect()
 }
@@ -342,6 +394,14 @@ pub(crate) fn shortest_names(labels: &[&SeriesLabel]) -> Vec<String> {
 /// The width of the widest of them.
 pub(crate) fn least_width(labels: &[&SeriesLabel], size: f64) -> f64 {
     shortest_names(labels).iter().map(|name| text_width(name, size)).fold(0.0, f64::max)
+}
+
+/// The usual width of a column of names of runs in a figure of this width: what they need whole up to this share of it. Beyond
+/// that they have up to 42 % of it, but only what their shortest form without a cut needs.
+pub(crate) fn usual_width(labels: &[&SeriesLabel], size: f64, width: f64, share: f64) -> f64 {
+    let natural = labels.iter().map(|label| natural_width(label, size)).fold(0.0, f64::max);
+    let least = least_width(labels, size).min(0.42 * width);
+    natural.min((share * width).max(least))
 }
 
 /// The name of a run in a sentence.

@@ -200,8 +200,8 @@ fn draw_block(
     let under_heads = heads + f64::from(block.head) * line_height(size);
     for place in &block.places {
         let lines = broken(&plan.columns[place.column].heading, place.width, size);
-        let from = heads + (f64::from(block.head) - lines.len() as f64) * line_height(size);
-        set(canvas, plan, place, (from, size), &lines, sheet.tokens.label);
+        let head_top = heads + (f64::from(block.head) - lines.len() as f64) * line_height(size);
+        set(canvas, plan, place, (head_top, size), &lines, sheet.tokens.label);
     }
     rule(under_heads + 0.3 * size, thin);
     canvas.part(&format!("rows-{index}"));

@@ -19,7 +19,7 @@ mod svg;
 use std::fmt;
 use strum::{IntoStaticStr, VariantArray};
 
-pub use refusals::drawing_refusal;
+pub use refusals::{drawing_refusal, height_refusal};
 pub use spec_text::{SpecError, spec_from_toml, spec_in, spec_to_toml};
 
 use refusals::{LONG_TABLES, content_refusal, other_height, too_high, too_long_for_a_page, unreadable_name};
@@ -119,6 +119,17 @@ fn latex(spec: &FigureSpec, drawing: &Drawing) -> String {
     }
 }
 
+/// The caption of a picture for LaTeX, as a comment to copy: the paper writes it where it sets the picture. The caption of a
+/// table is in its file.
+fn caption_comment(spec: &FigureSpec) -> String {
+    if matches!(spec.figure, Figure::Table(_)) {
+        return String::new();
+    }
+    let short = crate::short_caption(spec);
+    let [short, full] = [short.trim_end_matches('.'), &crate::caption(spec)].map(latex_text::escape);
+    latex_text::comment(&latex_text::caption_command(&short, &full))
+}
+
 /// Writes a figure. The same spec and format give the same bytes, if every letter is in the shipped font (see
 /// [`File::warnings`]).
 ///
@@ -176,7 +187,7 @@ pub fn export(spec: &FigureSpec, format: Format) -> Result<File, ExportError> {
                     "pdflatex has no letters for \"{letters}\" and sets their numbers; xelatex and lualatex set them in a font that has them"
                 ));
             }
-            format!("{}{text}", spec_text::as_comments(&toml)).into_bytes()
+            format!("{}{}{text}", spec_text::as_comments(&toml), caption_comment(spec)).into_bytes()
         }
         Format::Csv => data_table(&spec.figure).to_csv().into_bytes(),
         Format::Parquet => {

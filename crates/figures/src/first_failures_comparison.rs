@@ -20,6 +20,7 @@ use crate::{Drawing, Mark};
 const MOST_TICKS: usize = 4;
 
 struct FirstFailuresPlan {
+    styles: Vec<Style>,
     across: usize,
     /// Room for the axis of counts at the left.
     left: f64,
@@ -49,15 +50,15 @@ pub(crate) fn draw(data: &FirstFailuresComparison, layout: &Layout, theme: Theme
     };
     let mut marks = Vec::new();
     let mut drawing = sheet.draw(plan.height, &drawing_names, |canvas| {
-        draw_legend(&sheet, canvas, data);
+        draw_legend(&sheet, canvas, &plan);
         for (i, series) in data.series.iter().enumerate() {
             let named = i + plan.across >= data.series.len();
             marks.extend(draw_panel(&sheet, canvas, &plan, i, series, named));
         }
         let base = plan.height - PAD - 0.25 * sheet.sizes.name_font;
         canvas.part("x-name");
-        let at = (sheet.width / 2.0, base);
-        sheet.centered(canvas, "Turn of first failure", at, sheet.sizes.name_font, sheet.tokens.label);
+        let place = (sheet.width / 2.0, base);
+        sheet.centered(canvas, "Turn of first failure", place, sheet.sizes.name_font, sheet.tokens.label);
     });
     drawing.marks = marks;
     drawing
@@ -108,6 +109,7 @@ fn plan(data: &FirstFailuresComparison, sheet: &Sheet) -> FirstFailuresPlan {
     let labels: Vec<&SeriesLabel> = data.series.iter().map(|s| &s.label).collect();
     let names = shown_each(&labels, &rooms, name_size);
     FirstFailuresPlan {
+        styles: Style::from_labels(&labels, sheet.tokens),
         across,
         left,
         panel_width,
@@ -147,11 +149,11 @@ fn marker_room(sheet: &Sheet) -> f64 {
 /// Colors of the sample of a bar: those of the first runs, each once.
 const MOST_COLORS: usize = 3;
 
-fn draw_legend(sheet: &Sheet, canvas: &Canvas<'_>, data: &FirstFailuresComparison) {
+fn draw_legend(sheet: &Sheet, canvas: &Canvas<'_>, plan: &FirstFailuresPlan) {
     let size = sheet.sizes.tick_font;
     canvas.part("legend");
     let mut colors = Vec::new();
-    for color in data.series.iter().map(|s| Style::from_label(&s.label, sheet.tokens).color) {
+    for color in plan.styles.iter().map(|style| style.color) {
         if !colors.contains(&color) && colors.len() < MOST_COLORS {
             colors.push(color);
         }
@@ -182,7 +184,7 @@ fn draw_panel(
     let left = plan.left + (i % plan.across) as f64 * (plan.panel_width + plan.gap);
     let top = plan.legend + (i / plan.across) as f64 * plan.panel;
     let right = left + plan.panel_width;
-    let style = Style::from_label(&series.label, sheet.tokens);
+    let style = plan.styles[i];
     canvas.part(&format!("panel-{i}"));
     let half_marker = half_marker(sheet);
     style.marker(canvas, (left + half_marker, top + 0.75 * name_size), half_marker);
@@ -222,8 +224,8 @@ fn draw_panel(
         canvas.text(&label.text, (label.x, label.base), Anchor::Middle, size, color);
     }
     if bars.is_empty() {
-        let at = (f64::midpoint(left, right), f64::midpoint(highest, bottom));
-        canvas.text("No turn was observed", at, Anchor::Middle, size, sheet.tokens.muted);
+        let place = (f64::midpoint(left, right), f64::midpoint(highest, bottom));
+        canvas.text("No turn was observed", place, Anchor::Middle, size, sheet.tokens.muted);
     }
     let pen = Pen::new(sheet.tokens.axis, sizes.axis);
     canvas.line(&[(left, bottom), (right, bottom)], pen);

@@ -12,8 +12,8 @@ const MOST_LINES: usize = 6;
 
 /// Texts, each once, in the order in which they are met: equal sources share one note.
 pub(crate) fn each_once(texts: impl IntoIterator<Item = String>) -> Vec<String> {
-    let mut seen = HashSet::new();
-    texts.into_iter().filter(|text| seen.insert(text.clone())).collect()
+    let mut seen_texts = HashSet::new();
+    texts.into_iter().filter(|text| seen_texts.insert(text.clone())).collect()
 }
 
 /// Breaks a text between words into lines of at most `width`. It is whole, in as many lines as it needs.

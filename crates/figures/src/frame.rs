@@ -108,7 +108,7 @@ pub(crate) fn usual_height(width: f64, print: bool) -> f64 {
 
 impl Frame {
     /// The place of a figure whose data has this many turns.
-    pub(crate) fn from_layout(layout: &Layout, room: Margins, of_data: u32) -> Self {
+    pub(crate) fn from_layout(layout: &Layout, room: Margins, data_turns: u32) -> Self {
         match *layout {
             Layout::Screen { width, height, plot_left, px_per_turn, turns } => {
                 let height = within(height, room.screen_top + room.screen_bottom + 1.0, 4_000.0);
@@ -129,12 +129,15 @@ impl Frame {
             }
             Layout::Panel { width, height, turns } => {
                 let height = height.unwrap_or_else(|| usual_height(width, false));
-                Self::free((width, height), turns.unwrap_or(of_data), Sizes::SCREEN, room)
+                Self::free((width, height), turns.unwrap_or(data_turns), Sizes::SCREEN, room)
             }
             Layout::Print { width, height, turns, fonts } => {
                 let height = height.unwrap_or_else(|| usual_height(width, true));
                 let size = (width, height);
-                Self { print: true, ..Self::free(size, turns.unwrap_or(of_data), Sizes::print(fonts), room) }
+                Self {
+                    print: true,
+                    ..Self::free(size, turns.unwrap_or(data_turns), Sizes::print(fonts), room)
+                }
             }
         }
     }

@@ -184,6 +184,16 @@ pub(crate) fn with_numbers(text: &str) -> String {
     out
 }
 
+/// The command of a caption, with its short form for the list of figures or tables, from text of [`escape`]. A bracket would end
+/// the short form, so one that has any stands in braces.
+pub(crate) fn caption_command(short: &str, full: &str) -> String {
+    if short.contains(['[', ']']) {
+        format!("\\caption[{{{short}}}]{{{full}}}")
+    } else {
+        format!("\\caption[{short}]{{{full}}}")
+    }
+}
+
 /// Every line as a comment.
 pub(crate) fn comment(text: &str) -> String {
     text.lines().flat_map(|line| ["% ", line, "\n"]).collect()
@@ -192,6 +202,12 @@ pub(crate) fn comment(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_caption_has_a_short_form_that_no_bracket_ends() {
+        assert_eq!(caption_command("Runs", "Runs. n = 3."), "\\caption[Runs]{Runs. n = 3.}");
+        assert_eq!(caption_command("Mean [95 \\% CI]", "a"), "\\caption[{Mean [95 \\% CI]}]{a}");
+    }
 
     #[test]
     fn nothing_is_a_command() {

@@ -73,10 +73,10 @@ pub(crate) fn draw(
         .map(|(Entry { line, left, text }, (_, style))| {
             let middle = top + 0.4 * size + (line as f64 + 0.5) * line_height(size);
             style.sample(canvas, (left, middle), sample, &sheet.sizes);
-            let at = (left + sample + 0.5 * size, middle + 0.35 * size);
+            let place = (left + sample + 0.5 * size, middle + 0.35 * size);
             let color = if style.muted { sheet.tokens.muted } else { sheet.tokens.label };
-            canvas.text(&text, at, Anchor::Start, size, color);
-            let right = at.0 + text_width(&text, size);
+            canvas.text(&text, place, Anchor::Start, size, color);
+            let right = place.0 + text_width(&text, size);
             let half = line_height(size) / 2.0;
             Area { left, top: middle - half, right, bottom: middle + half }
         })

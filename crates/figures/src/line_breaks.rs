@@ -17,7 +17,7 @@ pub(crate) const fn stands_alone(c: char) -> bool {
 /// The parts between which a text may break: words with the space after them, and the parts of long words.
 fn parts(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
-    let mut from = 0;
+    let mut line_start = 0;
     let mut letters = text.char_indices().peekable();
     while let Some((offset, c)) = letters.next() {
         let end = offset + c.len_utf8();
@@ -25,12 +25,12 @@ fn parts(text: &str) -> Vec<&str> {
         // A sign between numbers, as in −1:20, does not break them.
         let joins = ends_part(c) && !next.is_ascii_digit();
         let alone = stands_alone(c) || stands_alone(next);
-        if next != ' ' && (c == ' ' || alone || (joins && offset > from)) {
-            parts.push(&text[from..end]);
-            from = end;
+        if next != ' ' && (c == ' ' || alone || (joins && offset > line_start)) {
+            parts.push(&text[line_start..end]);
+            line_start = end;
         }
     }
-    parts.push(&text[from..]);
+    parts.push(&text[line_start..]);
     parts
 }
 

@@ -13,6 +13,7 @@ use crate::number::decimal;
 use crate::series_style::hollow_diamond;
 use crate::sheet::{DrawingNames, PAD, Sheet};
 use crate::spec::{Layout, Matrix, MatrixCell};
+use crate::summary_text::in_mid_sentence;
 use crate::theme::{Theme, grey};
 use crate::{Drawing, Mark};
 
@@ -130,10 +131,10 @@ pub(crate) fn draw(data: &Matrix, layout: &Layout, theme: Theme) -> Drawing {
             }
         }
         draw_means(&sheet, canvas, &laid, &plan);
-        color_bar::draw(&sheet, canvas, &plan);
+        color_bar::draw(&sheet, canvas, &plan, &laid.measure);
         if cells.is_empty() {
-            let at = (sheet.width / 2.0, plan.top + plan.size);
-            sheet.centered(canvas, "No run", at, sheet.sizes.name_font, sheet.tokens.muted);
+            let place = (sheet.width / 2.0, plan.top + plan.size);
+            sheet.centered(canvas, "No run", place, sheet.sizes.name_font, sheet.tokens.muted);
         }
         footnotes::draw(&sheet, canvas, &plan.notes, plan.notes_top);
     });
@@ -141,9 +142,9 @@ pub(crate) fn draw(data: &Matrix, layout: &Layout, theme: Theme) -> Drawing {
         .iter()
         .map(|(row, column, cell)| {
             // Ids use the rows and columns of the data.
-            let (of_row, of_column) = if is_turned { (*column, *row) } else { (*row, *column) };
-            let lines = cell_lines(data, of_row, of_column, *cell);
-            Mark::new(format!("cell-{of_row}-{of_column}"), None, plan.cell(*row, *column), lines)
+            let (row_place, column_place) = if is_turned { (*column, *row) } else { (*row, *column) };
+            let lines = cell_lines(data, row_place, column_place, *cell);
+            Mark::new(format!("cell-{row_place}-{column_place}"), None, plan.cell(*row, *column), lines)
         })
         .collect();
     drawing
@@ -259,6 +260,9 @@ fn plan_beside(data: &Matrix, sheet: &Sheet, most_beside: f64) -> MatrixPlan {
     let row = sheet.height.map_or(natural, |h| ((h - rest) / down).clamp(natural, 2.0 * natural));
     let notes_top = top + down * row + under;
     let height = notes_top + footnotes::height(notes.len(), size) + PAD;
+    // On paper, a grid that does not need the width stands in the middle. On the screen it begins where the text around it does.
+    let free = (sheet.width - PAD - left - apart - across * column).max(0.0);
+    let left = if sheet.print { left + free / 2.0 } else { left };
     MatrixPlan {
         left,
         beside,
@@ -420,9 +424,9 @@ fn draw_cell(sheet: &Sheet, canvas: &Canvas<'_>, plan: &MatrixPlan, area: Area, 
 fn draw_missing(sheet: &Sheet, canvas: &Canvas<'_>, area: Area, size: f64) {
     let pen = Pen::new(sheet.tokens.rule, sheet.sizes.rule);
     canvas.frame((area.left + 1.0, area.top + 1.0), (area.right - 1.0, area.bottom - 1.0), pen);
-    let at = (f64::midpoint(area.left, area.right), f64::midpoint(area.top, area.bottom) + 0.35 * size);
+    let place = (f64::midpoint(area.left, area.right), f64::midpoint(area.top, area.bottom) + 0.35 * size);
     if no_run_fits(area.right - area.left, size) {
-        canvas.text(NO_RUN, at, Anchor::Middle, size, sheet.tokens.muted);
+        canvas.text(NO_RUN, place, Anchor::Middle, size, sheet.tokens.muted);
     }
 }
 
@@ -450,8 +454,8 @@ fn summary(data: &Matrix) -> String {
     let mut sentences = vec![format!(
         "{} by {} and {}{tau}.",
         clean(&data.measure),
-        clean(&data.rows_name),
-        clean(&data.columns_name)
+        in_mid_sentence(&clean(&data.rows_name)),
+        in_mid_sentence(&clean(&data.columns_name))
     )];
     for row in 0..data.rows.len().min(200) {
         for column in 0..data.columns.len().min(200) {

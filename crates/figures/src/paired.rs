@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::display_names::{clean, fit_all, full_name};
+use crate::display_names::{clean, fit_all_at_words, full_name};
 use crate::labels::Area;
 use crate::legend;
 use crate::marks::{Anchor, Canvas, Pen};
@@ -17,6 +17,10 @@ use crate::{Drawing, Mark};
 
 /// With more scenarios, rows have no names.
 const MOST_NAMED: usize = 40;
+/// The share of the width that long names have in any case, and the greatest one.
+const SHARE_OF_NAMES: [f64; 2] = [0.48, 0.58];
+/// The least width of the axis beside names of a greater share, as a share of that of the figure.
+const LEAST_AXIS: f64 = 0.22;
 
 struct PairedPlan {
     legend_top: f64,
@@ -40,8 +44,7 @@ pub(crate) fn draw(data: &PairedScenarios, layout: &Layout, theme: Theme) -> Dra
     let styles = [&data.a, &data.b].map(|l| Style::from_label(l, sheet.tokens));
     let mut drawing = sheet.draw(plan.height, &drawing_names, |canvas| {
         legend::draw(&sheet, canvas, plan.legend_top, &[(&data.a, styles[0]), (&data.b, styles[1])]);
-        let name = if data.of_rates { "Pass rate (%)" } else { "Stamina (turns passed)" };
-        sheet.draw_across(canvas, "x-axis", &plan.axis, plan.bottom, name);
+        sheet.draw_across(canvas, "x-axis", &plan.axis, plan.bottom, &data.axis_name());
         canvas.part("y-axis");
         let left = plan.axis.ends().0;
         canvas.line(&[(left, plan.top), (left, plan.bottom)], Pen::new(sheet.tokens.axis, sheet.sizes.axis));
@@ -53,13 +56,14 @@ pub(crate) fn draw(data: &PairedScenarios, layout: &Layout, theme: Theme) -> Dra
             sheet.name_upright(canvas, x, (plan.top, plan.bottom), &names.each_ref().map(String::as_str));
         }
         if pairs.is_empty() {
-            let at = (f64::midpoint(left, plan.axis.ends().1), f64::midpoint(plan.top, plan.bottom));
+            let place = (f64::midpoint(left, plan.axis.ends().1), f64::midpoint(plan.top, plan.bottom));
             let text = format!("No {} in both", data.nouns()[0]);
-            sheet.centered(canvas, &text, at, sheet.sizes.name_font, sheet.tokens.muted);
+            sheet.centered(canvas, &text, place, sheet.sizes.name_font, sheet.tokens.muted);
         }
         canvas.part("pairs");
         let scenarios: Vec<&str> = pairs.iter().map(|(_, pair)| pair.scenario.as_str()).collect();
-        let names = fit_all(&scenarios, plan.names_right - sheet.names_left(), sheet.sizes.tick_font);
+        let names =
+            fit_all_at_words(&scenarios, plan.names_right - sheet.names_left(), sheet.sizes.tick_font);
         for (i, ((_, pair), name)) in pairs.iter().zip(&names).enumerate() {
             draw_pair(&sheet, canvas, &plan, i, (pair, name), styles);
         }
@@ -150,13 +154,19 @@ fn plan(data: &PairedScenarios, sheet: &Sheet, pairs: &[(usize, &Pair)]) -> Pair
         .iter()
         .map(|(_, p)| sheet.tick_width(&clean(&p.scenario)))
         .fold(sheet.tick_width(data.names_head()), f64::max);
-    // Readable names of scenarios are long; the rows need less width than they do.
-    let names_right =
-        if named { sheet.names_left() + widest.min(0.48 * sheet.width) } else { PAD + sizes.name_font };
-    let left = names_right + 0.8 * size;
-    let widest =
+    let widest_difference =
         pairs.iter().map(|(_, p)| sheet.tick_width(&difference(p))).fold(sheet.tick_width("Δ"), f64::max);
-    let right = sheet.width - PAD - if named { widest + 1.6 * size } else { size };
+    let right = sheet.width - PAD - if named { widest_difference + 1.6 * size } else { size };
+    let gap = 0.8 * size;
+    // Readable names of scenarios are long; the rows need less width than they do.
+    let [usual, most] = SHARE_OF_NAMES.map(|share| share * sheet.width);
+    let beside_axis = right - LEAST_AXIS * sheet.width - gap - sheet.names_left();
+    let names_right = if named {
+        sheet.names_left() + widest.min(beside_axis.clamp(usual, most))
+    } else {
+        PAD + sizes.name_font
+    };
+    let left = names_right + gap;
     let values = pairs.iter().flat_map(|(_, p)| [p.a, p.b]).chain([0.0]).chain(sheet.turns.map(f64::from));
     let axis = sheet.turns_across(&values, left, right);
     let bottom = top + count * row;
@@ -222,7 +232,7 @@ fn draw_delta(sheet: &Sheet, canvas: &Canvas<'_>, (right, base): (f64, f64), [a,
     let middle = base - 0.35 * size;
     let taken = right - half;
     let minus_right = taken - half;
-    let from = minus_right - sheet.tick_width(minus) - half;
+    let minus_left = minus_right - sheet.tick_width(minus) - half;
     a.marker(canvas, (taken, middle), half);
     canvas.text(
         minus.trim(),
@@ -231,16 +241,22 @@ fn draw_delta(sheet: &Sheet, canvas: &Canvas<'_>, (right, base): (f64, f64), [a,
         size,
         sheet.tokens.muted,
     );
-    b.marker(canvas, (from, middle), half);
-    canvas.text("Δ =", (from - half - sheet.tick_width(" "), base), Anchor::End, size, sheet.tokens.muted);
+    b.marker(canvas, (minus_left, middle), half);
+    canvas.text(
+        "Δ =",
+        (minus_left - half - sheet.tick_width(" "), base),
+        Anchor::End,
+        size,
+        sheet.tokens.muted,
+    );
 }
 
 /// An arrow to the right for a lower bound.
 fn draw_bound(canvas: &Canvas<'_>, (x, y): (f64, f64), half: f64, style: Style, width: f64) {
-    let (from, to, head) = (x + half, x + 2.8 * half, 0.75 * half);
+    let (arrow_start, arrow_end, head) = (x + half, x + 2.8 * half, 0.75 * half);
     let pen = Pen::new(style.color, width.min(half));
-    canvas.line(&[(from, y), (to, y)], pen);
-    canvas.line(&[(to - head, y - head), (to, y), (to - head, y + head)], pen);
+    canvas.line(&[(arrow_start, y), (arrow_end, y)], pen);
+    canvas.line(&[(arrow_end - head, y - head), (arrow_end, y), (arrow_end - head, y + head)], pen);
 }
 
 fn summary(data: &PairedScenarios) -> String {
@@ -257,7 +273,7 @@ fn summary(data: &PairedScenarios) -> String {
     let mut sentences = vec![
         format!(
             "{} of {} and {} on {} that both have.",
-            data.measure(),
+            data.measure_with_turns(),
             full_name(&data.a),
             full_name(&data.b),
             counted(pairs.len() as u32, one, many)
@@ -318,6 +334,7 @@ mod tests {
         }
         let data = PairedScenarios {
             of_rates: false,
+            first_turns: None,
             a: SeriesLabel::new("a", 0),
             b: SeriesLabel::new("b", 1),
             pairs: Vec::from(cases.map(|(pair, ..)| pair)),

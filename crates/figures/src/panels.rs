@@ -160,15 +160,15 @@ impl PanelGrid {
     ) {
         let half = 0.9 * sheet.sizes.mark;
         style.marker(canvas, (left + half, base - 0.35 * self.name_size), half);
-        let at = (left + marker_room(sheet), base);
-        canvas.text(&self.names[i], at, Anchor::Start, self.name_size, style.text);
+        let place = (left + marker_room(sheet), base);
+        canvas.text(&self.names[i], place, Anchor::Start, self.name_size, style.text);
     }
 
     /// The name of the horizontal axis of all panels.
     pub(crate) fn draw_x_name(&self, sheet: &Sheet, canvas: &Canvas<'_>, name: &str) {
         canvas.part("x-name");
         let size = sheet.sizes.name_font;
-        let at = (sheet.width / 2.0, self.height - PAD - 0.25 * size);
-        sheet.centered(canvas, name, at, size, sheet.tokens.label);
+        let place = (sheet.width / 2.0, self.height - PAD - 0.25 * size);
+        sheet.centered(canvas, name, place, size, sheet.tokens.label);
     }
 }

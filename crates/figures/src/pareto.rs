@@ -6,7 +6,7 @@ use crate::display_names::{clean, full_name};
 use crate::number::{decimal, interval};
 use crate::scatter::{self, Dot, OmittedNames, Scatter, front};
 use crate::spec::{Layout, Pareto, ParetoPoint, Scale};
-use crate::summary_text::counted;
+use crate::summary_text::{counted, in_mid_sentence};
 use crate::theme::Theme;
 
 pub(crate) fn draw(data: &Pareto, layout: &Layout, theme: Theme) -> Drawing {
@@ -89,7 +89,7 @@ fn point_texts(point: &ParetoPoint, data: &Pareto) -> Vec<String> {
     vec![
         full_name(&point.label),
         format!("{}: {cost}", with_unit(&data.cost, data.unit.as_deref())),
-        format!("{} {mean}{n}", data.measure().to_lowercase()),
+        format!("{} {mean}{n}", in_mid_sentence(&data.measure())),
     ]
 }
 
@@ -102,7 +102,7 @@ fn summary(data: &Pareto, dots: &[Dot<'_>]) -> String {
     let mut sentences = vec![format!(
         "{} against {} of {}.",
         data.measure(),
-        with_unit(&data.cost, data.unit.as_deref()),
+        in_mid_sentence(&with_unit(&data.cost, data.unit.as_deref())),
         counted(data.points.len() as u32, "run", "runs")
     )];
     for point in &data.points {

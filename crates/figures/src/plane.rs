@@ -62,11 +62,11 @@ fn point_texts(point: &PlanePoint, data: &Plane) -> Vec<String> {
         let ends = ends.map(|(low, high)| format!(" {}", interval(Some(low), Some(high), DECIMALS)));
         format!("{} {shown}{}", clean(name), ends.unwrap_or_default())
     };
-    let of_n = |n: Option<u32>| n.map(|n| format!(", n = {n}")).unwrap_or_default();
+    let count_text = |n: Option<u32>| n.map(|n| format!(", n = {n}")).unwrap_or_default();
     let mut lines = vec![
         full_name(&point.label),
-        format!("{}{}", value(&data.x, point.x, point.x_ends), of_n(point.x_n)),
-        format!("{}{}", value(&data.y, point.y, point.y_ends), of_n(point.n)),
+        format!("{}{}", value(&data.x, point.x, point.x_ends), count_text(point.x_n)),
+        format!("{}{}", value(&data.y, point.y, point.y_ends), count_text(point.n)),
     ];
     lines.extend(point.source.as_deref().map(|source| format!("published: {}", clean(source))));
     lines

@@ -64,7 +64,8 @@ pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
         draw_x_axis(&sheet, canvas, &plan);
         for i in (0..data.series.len()).rev() {
             canvas.part(&format!("series-{i}"));
-            draw_series(&sheet, canvas, data, &plan, i);
+            let style = Style::from_label(&data.series[i].label, sheet.tokens);
+            draw_series(&sheet, canvas, data, &plan, (i, style));
         }
         draw_published(&sheet, canvas, data, &plan, &y);
         match plan.beside {
@@ -239,10 +240,15 @@ fn known(series: &RetrySeries) -> impl Iterator<Item = (&RetryPoint, f64)> + Clo
     series.points.iter().filter(shown).filter_map(|p| p.mean.filter(|m| m.is_finite()).map(|m| (p, m)))
 }
 
-/// Draws the series with this index: its intervals, its line and its marks.
-fn draw_series(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, plan: &RetriesPlan, i: usize) {
+/// Draws the series with this index in this style: its intervals, its line and its marks.
+fn draw_series(
+    sheet: &Sheet,
+    canvas: &Canvas<'_>,
+    data: &Retries,
+    plan: &RetriesPlan,
+    (i, style): (usize, Style),
+) {
     let (sizes, y, series) = (&sheet.sizes, &plan.y, &data.series[i]);
-    let style = Style::from_label(&series.label, sheet.tokens);
     let is_reference = data.reference.is_some_and(|r| r as usize == i);
     let banded = match data.bands {
         Bands::None => false,
@@ -276,8 +282,8 @@ fn draw_series(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, plan: &Retrie
     if line.len() > 1 {
         style.line(canvas, &line, sizes);
     }
-    for at in line {
-        style.marker(canvas, at, sizes.mark);
+    for point in line {
+        style.marker(canvas, point, sizes.mark);
     }
 }
 

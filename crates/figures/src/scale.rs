@@ -15,8 +15,8 @@ const OTHER_STEPS: [f64; 7] = [1.2, 1.5, 2.5, 3.0, 4.0, 6.0, 8.0];
 pub(crate) struct ValueAxis {
     scale: Scale,
     /// The value and the place of both ends.
-    from: (f64, f64),
-    to: (f64, f64),
+    start: (f64, f64),
+    end: (f64, f64),
     /// Values with a tick, and their labels.
     pub(crate) ticks: Vec<(f64, String)>,
 }
@@ -51,7 +51,7 @@ impl ValueAxis {
     pub(crate) fn from_highest_bar(highest: u32, places: [f64; 2], most: usize) -> Self {
         let (highest, most) = (f64::from(highest.max(1)), most.max(2));
         let usual = Self::from_counts(std::iter::once(highest), places, most);
-        if usual.to.0 <= CLOSE * highest {
+        if usual.end.0 <= CLOSE * highest {
             return usual;
         }
         // An axis with only one step is for a place without room for more.
@@ -61,9 +61,11 @@ impl ValueAxis {
             .filter(|step| step.fract() == 0.0)
             .map(|step| (step, (highest / step).ceil()))
             .filter(|(_, count)| (fewest..=(most - 1) as f64).contains(count))
-            .min_by(|(a, of_a), (b, of_b)| (a * of_a).total_cmp(&(b * of_b)).then(a.total_cmp(b)));
+            .min_by(|(a, count_a), (b, count_b)| {
+                (a * count_a).total_cmp(&(b * count_b)).then(a.total_cmp(b))
+            });
         match other {
-            Some((step, count)) if step * count < usual.to.0 => {
+            Some((step, count)) if step * count < usual.end.0 => {
                 Self::stepped(0.0, step, count as usize, places)
             }
             _ => usual,
@@ -103,15 +105,15 @@ impl ValueAxis {
         let values: Vec<f64> = (0..=count).map(|i| (first + i as f64) * step).collect();
         let labels = tick_labels(&values, step);
         let ticks = values.into_iter().zip(labels).collect();
-        Self { scale: Scale::Linear, from: (first_value, places[0]), to: (last_value, places[1]), ticks }
+        Self { scale: Scale::Linear, start: (first_value, places[0]), end: (last_value, places[1]), ticks }
     }
 
     fn log((low, high): (f64, f64), places: [f64; 2], most: usize) -> Self {
         // The narrowest grid of ticks for all values: 1-2-5, else powers of ten, else of a hundred, …
         let marks = |mantissas: &[f64], every: i32| {
-            let from = ((low.log10() + 1e-9).floor() as i32).div_euclid(every) * every;
+            let first_power = ((low.log10() + 1e-9).floor() as i32).div_euclid(every) * every;
             let mut values: Vec<f64> = Vec::new();
-            let mut exponent = from;
+            let mut exponent = first_power;
             while values.last().is_none_or(|v| *v < high * (1.0 - 1e-9)) && values.len() < 400 {
                 values.extend(mantissas.iter().map(|m| m * 10f64.powi(exponent)));
                 exponent += every;
@@ -141,23 +143,23 @@ impl ValueAxis {
         let label = |v: f64| if v.abs() >= 1e6 || v < 1e-4 { power(v) } else { plain(v) };
         let ticks: Vec<(f64, String)> = values.iter().map(|v| (*v, label(*v))).collect();
         let (first, last) = (values[0], values[values.len() - 1]);
-        Self { scale: Scale::Log, from: (first, places[0]), to: (last, places[1]), ticks }
+        Self { scale: Scale::Log, start: (first, places[0]), end: (last, places[1]), ticks }
     }
 
     /// The place of a value, clamped to the ends.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let share = match self.scale {
-            Scale::Linear => (value - self.from.0) / (self.to.0 - self.from.0),
-            Scale::Log => (value / self.from.0).ln() / (self.to.0 / self.from.0).ln(),
+            Scale::Linear => (value - self.start.0) / (self.end.0 - self.start.0),
+            Scale::Log => (value / self.start.0).ln() / (self.end.0 / self.start.0).ln(),
         };
         let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
-        self.from.1 + share * (self.to.1 - self.from.1)
+        self.start.1 + share * (self.end.1 - self.start.1)
     }
 
     /// The same axis from 0 for values that cannot be greater than `limit`: it ends there if it would end later. It has at most
     /// `most` ticks, with one at its end if that is a round number of steps.
     pub(crate) fn ending_at(self, limit: f64, most: usize) -> Self {
-        let is_longer = self.from.0 == 0.0 && limit > 0.0 && limit < self.to.0;
+        let is_longer = self.start.0 == 0.0 && limit > 0.0 && limit < self.end.0;
         if self.scale != Scale::Linear || !is_longer {
             return self;
         }
@@ -171,18 +173,18 @@ impl ValueAxis {
         let values: Vec<f64> = (0..=count).map(|i| i as f64 * step).collect();
         let labels = tick_labels(&values, step);
         let ticks = values.into_iter().zip(labels).collect();
-        Self { ticks, to: (limit, self.to.1), ..self }
+        Self { ticks, end: (limit, self.end.1), ..self }
     }
 
     /// The same axis in another place.
-    pub(crate) fn moved(mut self, [from, to]: [f64; 2]) -> Self {
-        (self.from.1, self.to.1) = (from, to);
+    pub(crate) fn moved(mut self, [start, end]: [f64; 2]) -> Self {
+        (self.start.1, self.end.1) = (start, end);
         self
     }
 
     /// The two ends as places.
     pub(crate) fn ends(&self) -> (f64, f64) {
-        (self.from.1, self.to.1)
+        (self.start.1, self.end.1)
     }
 
     /// Whether a value is valid on this axis.

@@ -106,8 +106,8 @@ pub(crate) fn draw(data: &Scatter<'_>, layout: &Layout, theme: Theme) -> Drawing
     let mut drawing = sheet.draw(plan.height, &drawing_names, |canvas| {
         // Without a dot, the axes would be invented.
         if dots.is_empty() {
-            let at = (f64::midpoint(plan.left, plan.right), f64::midpoint(plan.top, plan.bottom));
-            sheet.centered(canvas, data.empty, at, sheet.sizes.name_font, sheet.tokens.muted);
+            let place = (f64::midpoint(plan.left, plan.right), f64::midpoint(plan.top, plan.bottom));
+            sheet.centered(canvas, data.empty, place, sheet.sizes.name_font, sheet.tokens.muted);
         } else {
             sheet.draw_upwards(canvas, "y-axis", &axes.1, plan.left, &y_names);
             sheet.draw_across(canvas, "x-axis", &axes.0, plan.bottom, &data.x_name);
@@ -196,11 +196,11 @@ fn draw_front(sheet: &Sheet, canvas: &Canvas<'_>, plan: &ScatterPlan, dots: &[Do
     let (x, y) = &plan.axes;
     let mut line: Vec<(f64, f64)> = Vec::new();
     for i in front {
-        let at = (x.at(dots[*i].x), y.at(dots[*i].y));
+        let place = (x.at(dots[*i].x), y.at(dots[*i].y));
         if let Some(before) = line.last().copied() {
-            line.push((at.0, before.1));
+            line.push((place.0, before.1));
         }
-        line.push(at);
+        line.push(place);
     }
     if let Some(last) = line.last().copied() {
         line.push((plan.right, last.1));
@@ -214,21 +214,21 @@ fn draw_dots(sheet: &Sheet, canvas: &Canvas<'_>, (x, y): &(ValueAxis, ValueAxis)
     canvas.part("runs");
     for dot in dots {
         let style = Style::from_label(dot.label, sheet.tokens);
-        let at = (x.at(dot.x), y.at(dot.y));
+        let place = (x.at(dot.x), y.at(dot.y));
         let (cap, pen) = (0.8 * sizes.mark, Pen::new(style.color, sizes.axis.max(0.6)));
         if let Some((low, high)) = dot.y_ends {
             let (low, high) = (y.at(low), y.at(high));
-            canvas.line(&[(at.0, low), (at.0, high)], pen);
-            canvas.line(&[(at.0 - cap, low), (at.0 + cap, low)], pen);
-            canvas.line(&[(at.0 - cap, high), (at.0 + cap, high)], pen);
+            canvas.line(&[(place.0, low), (place.0, high)], pen);
+            canvas.line(&[(place.0 - cap, low), (place.0 + cap, low)], pen);
+            canvas.line(&[(place.0 - cap, high), (place.0 + cap, high)], pen);
         }
         if let Some((low, high)) = dot.x_ends {
             let (low, high) = (x.at(low), x.at(high));
-            canvas.line(&[(low, at.1), (high, at.1)], pen);
-            canvas.line(&[(low, at.1 - cap), (low, at.1 + cap)], pen);
-            canvas.line(&[(high, at.1 - cap), (high, at.1 + cap)], pen);
+            canvas.line(&[(low, place.1), (high, place.1)], pen);
+            canvas.line(&[(low, place.1 - cap), (low, place.1 + cap)], pen);
+            canvas.line(&[(high, place.1 - cap), (high, place.1 + cap)], pen);
         }
-        style.marker(canvas, at, 1.3 * sizes.mark);
+        style.marker(canvas, place, 1.3 * sizes.mark);
     }
 }
 
@@ -237,19 +237,19 @@ fn names(sheet: &Sheet, plan: &ScatterPlan, dots: &[Dot<'_>], front: &[usize]) -
     let (x, y) = &plan.axes;
     let size = sheet.sizes.tick_font;
     let half = 1.3 * sheet.sizes.mark;
-    let at = |d: &Dot<'_>| (x.at(d.x), y.at(d.y));
-    let mut taken: Vec<Area> = dots.iter().map(|d| Area::around(at(d), half + 1.0)).collect();
+    let dot_place = |d: &Dot<'_>| (x.at(d.x), y.at(d.y));
+    let mut taken: Vec<Area> = dots.iter().map(|d| Area::around(dot_place(d), half + 1.0)).collect();
     taken.extend(dots.iter().filter_map(|d| {
         let (low, high) = d.y_ends.map(|(low, high)| (y.at(low), y.at(high)))?;
-        let x = at(d).0;
+        let x = dot_place(d).0;
         Some(Area { left: x - half, top: high - 1.0, right: x + half, bottom: low + 1.0 })
     }));
     taken.extend(dots.iter().filter_map(|d| {
         let (low, high) = d.x_ends.map(|(low, high)| (x.at(low), x.at(high)))?;
-        let y = at(d).1;
+        let y = dot_place(d).1;
         Some(Area { left: low - 1.0, top: y - half, right: high + 1.0, bottom: y + half })
     }));
-    let line: Vec<(f64, f64)> = front.iter().map(|i| at(&dots[*i])).collect();
+    let line: Vec<(f64, f64)> = front.iter().map(|i| dot_place(&dots[*i])).collect();
     taken.extend(line.windows(2).flat_map(|w| {
         [
             Area { left: w[0].0, top: w[0].1 - 1.0, right: w[1].0, bottom: w[0].1 + 1.0 },
@@ -269,7 +269,7 @@ fn names(sheet: &Sheet, plan: &ScatterPlan, dots: &[Dot<'_>], front: &[usize]) -
     let texts = shown_all(&labels, 0.4 * sheet.width, size);
     for (i, (dot, text)) in dots.iter().zip(texts).enumerate() {
         let width = text_width(&text, size);
-        let (px, py) = at(dot);
+        let (px, py) = dot_place(dot);
         let near = half + 0.35 * size;
         let middle = 0.3 * size;
         // Beside, above and below the mark first, then farther away with a line to it.

@@ -1,11 +1,13 @@
 //! Dashes and markers of series, which distinguish them in addition to color.
 
+use std::collections::BTreeSet;
+
 use plotters::style::RGBColor;
 
 use crate::frame::Sizes;
 use crate::marks::{Canvas, Pen};
 use crate::spec::SeriesLabel;
-use crate::theme::Tokens;
+use crate::theme::{SERIES, Tokens};
 
 /// Number of dash patterns and of markers. Larger indexes repeat them.
 pub(crate) const MARKS: usize = 8;
@@ -21,6 +23,13 @@ const DASHES: [&[f64]; MARKS] = [
     &[10.0, 2.0, 2.0, 2.0, 2.0, 2.0],
     &[5.0, 5.0],
 ];
+
+/// Whether colors tell something of runs. Where there are more runs than colors and all colors are taken, they repeat, and two
+/// runs with one color would look related. A few models of several harnesses share theirs on purpose.
+pub(crate) fn has_own_colors(labels: &[&SeriesLabel]) -> bool {
+    let colors: BTreeSet<usize> = labels.iter().map(|label| usize::from(label.color) % SERIES).collect();
+    labels.len() <= SERIES || colors.len() < SERIES
+}
 
 /// The style of a series.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +56,16 @@ impl Style {
             muted: false,
             marked: true,
         }
+    }
+
+    /// The styles of runs that stand beside their names, in a row or a panel each: with one color if theirs would repeat.
+    pub(crate) fn from_labels(labels: &[&SeriesLabel], tokens: &Tokens) -> Vec<Self> {
+        let has_own_colors = has_own_colors(labels);
+        let style_of = |label: &&SeriesLabel| {
+            let style = Self::from_label(label, tokens);
+            if has_own_colors { style } else { Self { color: tokens.series(0), text: tokens.label, ..style } }
+        };
+        labels.iter().map(style_of).collect()
     }
 
     /// The style number `place` of `count` in the background. Up to the number of markers, markers distinguish them; with more, all
@@ -76,16 +95,16 @@ impl Style {
     }
 
     /// Its marker. `half` is half of its size.
-    pub(crate) fn marker(self, canvas: &Canvas<'_>, at: (f64, f64), half: f64) {
+    pub(crate) fn marker(self, canvas: &Canvas<'_>, place: (f64, f64), half: f64) {
         if !self.marked {
             return;
         }
         let half = if self.muted { 0.8 * half } else { half };
-        match outline(self.marker, at, half) {
-            Outline::Circle => canvas.disc(at, half, self.color),
+        match outline(self.marker, place, half) {
+            Outline::Circle => canvas.disc(place, half, self.color),
             Outline::HollowCircle => {
-                canvas.disc(at, 1.1 * half, self.color);
-                canvas.disc(at, 0.55 * half, self.paper);
+                canvas.disc(place, 1.1 * half, self.color);
+                canvas.disc(place, 0.55 * half, self.paper);
             }
             Outline::Shape(points) => canvas.shape(&points, self.color, 1.0),
             Outline::HollowShape(outer, inner) => {

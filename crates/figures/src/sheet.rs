@@ -62,8 +62,8 @@ impl Sheet {
     }
 
     /// The number of turns on an axis for data with this number of turns.
-    pub(crate) fn turns_for(&self, of_data: u32) -> u32 {
-        self.turns.unwrap_or(of_data).clamp(1, analysis::survival::MAX_TURNS)
+    pub(crate) fn turns_for(&self, data_turns: u32) -> u32 {
+        self.turns.unwrap_or(data_turns).clamp(1, analysis::survival::MAX_TURNS)
     }
 
     /// Height of a plot if everything above and below it takes `rest`: the requested or the default height, but at least `least`.
@@ -132,7 +132,7 @@ impl Sheet {
     }
 
     /// The axis with the most ticks whose labels do not touch.
-    fn roomy(&self, with: impl Fn(usize) -> ValueAxis) -> ValueAxis {
+    fn roomy(&self, axis_with: impl Fn(usize) -> ValueAxis) -> ValueAxis {
         let size = self.sizes.tick_font;
         let stay_apart = |axis: &ValueAxis| {
             axis.ticks.windows(2).all(|pair| {
@@ -140,7 +140,7 @@ impl Sheet {
                 axis.at(pair[1].0) - axis.at(pair[0].0) >= halves + 0.8 * size
             })
         };
-        (3..=8).rev().map(&with).find(stay_apart).unwrap_or_else(|| with(2))
+        (3..=8).rev().map(&axis_with).find(stay_apart).unwrap_or_else(|| axis_with(2))
     }
 
     /// An axis from `bottom` up to `top`.

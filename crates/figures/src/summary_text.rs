@@ -11,8 +11,21 @@ pub(crate) fn count(n: u32) -> String {
 }
 
 /// A number with its noun.
-pub(crate) fn counted(n: u32, one: &str, many: &str) -> String {
-    format!("{} {}", count(n), if n == 1 { one } else { many })
+pub(crate) fn counted(n: u32, singular: &str, many: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { singular } else { many })
+}
+
+/// The name of an axis in mid-sentence: `cost per episode (US$)`. A first word with another capital is an abbreviation or a
+/// name, and stays as it is: `US$`, `RMST`, `MT@4`, `OpenHands`.
+pub(crate) fn in_mid_sentence(name: &str) -> String {
+    let mut letters = name.chars();
+    let Some(first) = letters.next() else { return String::new() };
+    let rest = letters.as_str();
+    let first_word = rest.split(char::is_whitespace).next().unwrap_or_default();
+    if !first_word.starts_with(char::is_lowercase) || first_word.contains(char::is_uppercase) {
+        return name.to_owned();
+    }
+    first.to_lowercase().chain(rest.chars()).collect()
 }
 
 fn at_risk(point: &SurvivalPoint) -> String {
@@ -142,6 +155,13 @@ mod tests {
         };
         assert_eq!(lines(2.0 / 3.0), "band n/a (one scenario, or all alike)");
         assert_eq!([lines(1.0), lines(0.0)], ["band n/a (no variation)"; 2]);
+    }
+
+    #[test]
+    fn a_name_of_an_axis_has_no_capital_in_mid_sentence_unless_it_is_an_abbreviation() {
+        let names = ["Cost per episode (US$)", "Harness", "US$", "RMST", "MT@4", "OpenHands", "R", ""];
+        let lowered = ["cost per episode (US$)", "harness", "US$", "RMST", "MT@4", "OpenHands", "R", ""];
+        assert_eq!(names.map(in_mid_sentence), lowered);
     }
 
     #[test]

@@ -138,9 +138,9 @@ fn free_base_line(frame: &Frame, curve: &Curve<'_>, left: f64, right: f64, size:
     let is_free = |base: f64| {
         let (above, below) = (base - 0.9 * size, base + 0.3 * size);
         lines.iter().flat_map(|line| line.windows(2)).all(|ends| {
-            let (from, to) = (frame.axis.x(ends[0].0), frame.axis.x(ends[1].0));
+            let (left_end, right_end) = (frame.axis.x(ends[0].0), frame.axis.x(ends[1].0));
             let (y0, y1) = (y_of(frame, ends[0].1), y_of(frame, ends[1].1));
-            to < left || from > right || y0.max(y1) < above || y0.min(y1) > below
+            right_end < left || left_end > right || y0.max(y1) < above || y0.min(y1) > below
         })
     };
     let highest = frame.top + 8.0;

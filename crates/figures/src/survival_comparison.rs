@@ -41,8 +41,8 @@ struct Line<'a> {
 
 pub(crate) fn draw(data: &SurvivalComparison, layout: &Layout, theme: Theme) -> Drawing {
     let sheet = Sheet::from_layout(layout, theme);
-    let of_data = last_turn_shown(data.series.iter().map(|s| s.points.as_slice()));
-    let turns = sheet.turns_for(of_data.max(data.tau.unwrap_or(1)));
+    let data_turns = last_turn_shown(data.series.iter().map(|s| s.points.as_slice()));
+    let turns = sheet.turns_for(data_turns.max(data.tau.unwrap_or(1)));
     let lines = lines(data, &sheet, turns);
     let drawing_names =
         DrawingNames { kind: "survival-comparison", title: "Survival curves", summary: summary(data, turns) };
@@ -90,8 +90,8 @@ fn wants_band(data: &SurvivalComparison, index: usize) -> bool {
 
 /// The series with a drawn band: those that should have one, with a known interval at some turn.
 pub(crate) fn with_bands(data: &SurvivalComparison) -> Vec<&SeriesLabel> {
-    let of_data = last_turn_shown(data.series.iter().map(|s| s.points.as_slice()));
-    let turns = of_data.max(data.tau.unwrap_or(1));
+    let data_turns = last_turn_shown(data.series.iter().map(|s| s.points.as_slice()));
+    let turns = data_turns.max(data.tau.unwrap_or(1));
     (0..data.series.len())
         .filter(|i| wants_band(data, *i) && Curve::from_points(&data.series[*i].points, turns).has_interval())
         .map(|i| &data.series[i].label)
@@ -111,8 +111,8 @@ pub(crate) fn curves(data: &SurvivalComparison) -> Vec<(&SeriesLabel, Vec<(f64, 
 
 /// Whether a curve has a tick: a series in color of which episodes were censored at a turn with somebody at risk.
 pub(crate) fn has_ticks(data: &SurvivalComparison) -> bool {
-    let of_data = last_turn_shown(data.series.iter().map(|s| s.points.as_slice()));
-    let turns = of_data.max(data.tau.unwrap_or(1));
+    let data_turns = last_turn_shown(data.series.iter().map(|s| s.points.as_slice()));
+    let turns = data_turns.max(data.tau.unwrap_or(1));
     let is_marked = |series: &SeriesData| {
         Curve::from_points(&series.points, turns).points.iter().any(|point| point.censored > 0)
     };
@@ -126,11 +126,15 @@ pub(crate) fn in_front(data: &SurvivalComparison) -> Vec<&SeriesLabel> {
 
 fn lines<'a>(data: &'a SurvivalComparison, sheet: &Sheet, turns: u32) -> Vec<Line<'a>> {
     let behind: Vec<usize> = (0..data.series.len()).filter(|i| !data.series[*i].highlight).collect();
+    let labels: Vec<&SeriesLabel> = data.series.iter().map(|series| &series.label).collect();
+    let styles = has_panels(data).then(|| Style::from_labels(&labels, sheet.tokens));
     data.series
         .iter()
         .enumerate()
         .map(|(index, series)| {
-            let style = if series.highlight {
+            let style = if let Some(styles) = &styles {
+                styles[index]
+            } else if series.highlight {
                 Style::from_label(&series.label, sheet.tokens)
             } else {
                 let place = behind.iter().position(|i| *i == index).unwrap_or(0);
@@ -148,8 +152,8 @@ fn draw_turn_axis(sheet: &Sheet, canvas: &Canvas<'_>, plan: &SurvivalPlan) {
     for turn in plan.axis.ticks(sheet.sizes.tick_font) {
         let x = plan.axis.x(f64::from(turn));
         canvas.line(&[(x, plan.bottom), (x, plan.bottom + sheet.sizes.tick)], pen);
-        let at = (x, sheet.tick_base(plan.bottom));
-        sheet.centered(canvas, &turn.to_string(), at, sheet.sizes.tick_font, sheet.tokens.label);
+        let place = (x, sheet.tick_base(plan.bottom));
+        sheet.centered(canvas, &turn.to_string(), place, sheet.sizes.tick_font, sheet.tokens.label);
     }
     sheet.name_below(canvas, f64::midpoint(plan.left, plan.right), plan.bottom, "Turn");
 }
@@ -240,8 +244,8 @@ fn draw_curves(sheet: &Sheet, canvas: &Canvas<'_>, plan: &SurvivalPlan, y: &Valu
         canvas.part(&format!("marks-{}", line.index));
         draw_censored(sheet, canvas, line, |p| (plan.axis.x(p.0), y.at(p.1)));
         for turn in (first..=line.curve.known).step_by(every as usize) {
-            let at = (plan.axis.x(f64::from(turn)), y.at(line.curve.at(turn)));
-            line.style.marker(canvas, at, 0.85 * sizes.mark);
+            let place = (plan.axis.x(f64::from(turn)), y.at(line.curve.at(turn)));
+            line.style.marker(canvas, place, 0.85 * sizes.mark);
         }
     }
     // Markers of the background are side by side on the first two steps of their curves, because most of them end there.
@@ -254,15 +258,15 @@ fn draw_curves(sheet: &Sheet, canvas: &Canvas<'_>, plan: &SurvivalPlan, y: &Valu
             // At 0, all markers would overlap.
             if height > 0.0 || turn == 1 {
                 let beyond = if height > 0.0 && turn < line.curve.known { share } else { 0.0 };
-                let at = (plan.axis.x(f64::from(turn) + beyond), y.at(height));
-                line.style.marker(canvas, at, 0.85 * sizes.mark);
+                let place = (plan.axis.x(f64::from(turn) + beyond), y.at(height));
+                line.style.marker(canvas, place, 0.85 * sizes.mark);
             }
         }
     }
     if lines.iter().all(|l| l.curve.known == 0) {
-        let at = (f64::midpoint(plan.left, plan.right), y.at(0.75));
+        let place = (f64::midpoint(plan.left, plan.right), y.at(0.75));
         canvas.part("nothing");
-        sheet.centered(canvas, "No turn was observed", at, sizes.name_font, sheet.tokens.muted);
+        sheet.centered(canvas, "No turn was observed", place, sizes.name_font, sheet.tokens.muted);
     }
 }
 

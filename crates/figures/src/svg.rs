@@ -139,16 +139,16 @@ fn painted(paint: &Paint) -> String {
 fn path_data(points: &[Position]) -> String {
     let mut out = String::new();
     let mut before: Option<Position> = None;
-    for at in points {
-        let (x, y) = (px(at.0), px(at.1));
+    for point in points {
+        let (x, y) = (px(point.0), px(point.1));
         match before {
             None => write!(out, "M{x} {y}"),
-            Some(b) if b.1 == at.1 => write!(out, "H{x}"),
-            Some(b) if b.0 == at.0 => write!(out, "V{y}"),
+            Some(b) if b.1 == point.1 => write!(out, "H{x}"),
+            Some(b) if b.0 == point.0 => write!(out, "V{y}"),
             Some(_) => write!(out, "L{x} {y}"),
         }
         .unwrap_or_default();
-        before = Some(*at);
+        before = Some(*point);
     }
     out
 }

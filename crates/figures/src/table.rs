@@ -337,7 +337,9 @@ impl Table {
             absent: BTreeMap::new(),
             absent_cells: BTreeMap::new(),
             at_least: (self.at_least.iter())
-                .filter_map(|(row, at)| Some((*row, kept.iter().position(|own| own == at)?)))
+                .filter_map(|(row, column_index)| {
+                    Some((*row, kept.iter().position(|own| own == column_index)?))
+                })
                 .collect(),
         })
     }

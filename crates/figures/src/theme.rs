@@ -203,7 +203,7 @@ mod tests {
         };
         for (selector, tokens) in [(":root", &LIGHT), ("[data-theme=\"dark\"]", &DARK)] {
             let css = declared(&css, selector);
-            let of_series = (1..=SERIES).flat_map(|i| {
+            let series_colors = (1..=SERIES).flat_map(|i| {
                 [
                     (format!("--series-{i}"), tokens.series[i - 1]),
                     (format!("--series-{i}-text"), tokens.series_text[i - 1]),
@@ -218,7 +218,7 @@ mod tests {
                 ("--figure-rule", tokens.rule),
             ];
             let others = others.into_iter().map(|(name, color)| (name.to_owned(), color));
-            for (name, RGBColor(r, g, b)) in of_series.chain(others) {
+            for (name, RGBColor(r, g, b)) in series_colors.chain(others) {
                 let given = css.get(&name).unwrap_or_else(|| panic!("{selector} has no {name}"));
                 assert_eq!(given.to_uppercase(), format!("#{r:02X}{g:02X}{b:02X}"), "{selector} {name}");
             }

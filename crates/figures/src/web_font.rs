@@ -92,7 +92,10 @@ impl<'a> Outlines<'a> {
 
     fn outline(&self, glyph: usize) -> &'a [u8] {
         let place = |i: usize| self.places.get(i).copied();
-        place(glyph).zip(place(glyph + 1)).and_then(|(from, to)| self.glyf.get(from..to)).unwrap_or_default()
+        place(glyph)
+            .zip(place(glyph + 1))
+            .and_then(|(start, end)| self.glyf.get(start..end))
+            .unwrap_or_default()
     }
 
     /// The components of a glyph (OpenType, "Composite Glyph Description").
@@ -103,17 +106,18 @@ impl<'a> Outlines<'a> {
         const TWO_SCALES: u16 = 0x0040;
         const MATRIX: u16 = 0x0080;
         let outline = self.outline(glyph.into());
-        let word = |at: usize| Some(u16::from_be_bytes([*outline.get(at)?, *outline.get(at + 1)?]));
+        let word =
+            |offset: usize| Some(u16::from_be_bytes([*outline.get(offset)?, *outline.get(offset + 1)?]));
         let mut parts = Vec::new();
         // A negative number of contours means a composite glyph.
         if word(0).is_none_or(|contours| contours < 0x8000) {
             return parts;
         }
-        let mut at = 10;
-        while let (Some(flags), Some(part)) = (word(at), word(at + 2)) {
+        let mut offset = 10;
+        while let (Some(flags), Some(part)) = (word(offset), word(offset + 2)) {
             parts.push(part);
-            at += if flags & WORDS != 0 { 8 } else { 6 };
-            at += match flags {
+            offset += if flags & WORDS != 0 { 8 } else { 6 };
+            offset += match flags {
                 flags if flags & SCALE != 0 => 2,
                 flags if flags & TWO_SCALES != 0 => 4,
                 flags if flags & MATRIX != 0 => 8,
@@ -150,13 +154,13 @@ fn written(tables: &[([u8; 4], Vec<u8>)]) -> Vec<u8> {
     for number in [count, range, power, 16 * count - range] {
         file.extend(number.to_be_bytes());
     }
-    let mut at = 12 + 16 * tables.len();
+    let mut offset = 12 + 16 * tables.len();
     for (name, table) in tables {
         file.extend(name);
         file.extend(checksum(table).to_be_bytes());
-        file.extend((at as u32).to_be_bytes());
+        file.extend((offset as u32).to_be_bytes());
         file.extend((table.len() as u32).to_be_bytes());
-        at += table.len().next_multiple_of(4);
+        offset += table.len().next_multiple_of(4);
     }
     for (_, table) in tables {
         file.extend(table);

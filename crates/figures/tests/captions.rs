@@ -315,8 +315,8 @@ fn episodes_that_were_never_at_risk_are_said_where_n_counts_them() {
 fn a_short_caption_counts_and_names_nobody() {
     let mut series = many::runs(13, 25, 9);
     // Runs of equal counts are named together, so each has its own.
-    for (events, one) in (0..).zip(&mut series) {
-        (one.summary.events, one.summary.censored) = (events, 25 - events);
+    for (events, curve) in (0..).zip(&mut series) {
+        (curve.summary.events, curve.summary.censored) = (events, 25 - events);
     }
     let last = series[12].label.name.clone();
     let mut spec = FigureSpec::new(many::survival(series, 9), Layout::panel(600.0), Theme::Print);
@@ -345,11 +345,11 @@ fn a_short_caption_counts_cells_and_episodes_where_runs_are_pooled() {
     };
     // Four cells of a matrix, one of which may pool several runs.
     let cells = ["a × x", "a × y", "b × x", "b × y"].map(|name| counts(name, 20, 17)).to_vec();
-    let of_cells = short(many::matrix(2, 2), cells);
-    assert!(of_cells.contains("4 cells, n = 80") && !of_cells.contains("run"), "{of_cells}");
+    let cell_caption = short(many::matrix(2, 2), cells);
+    assert!(cell_caption.contains("4 cells, n = 80") && !cell_caption.contains("run"), "{cell_caption}");
     // Of many runs the method has the sum.
-    let of_runs = short(many::failures(3, 2, SharesForm::Auto), vec![counts("13 runs", 325, 300)]);
-    assert!(of_runs.contains("n = 325 episodes") && !of_runs.contains("1 run"), "{of_runs}");
+    let run_caption = short(many::failures(3, 2, SharesForm::Auto), vec![counts("13 runs", 325, 300)]);
+    assert!(run_caption.contains("n = 325 episodes") && !run_caption.contains("1 run"), "{run_caption}");
 }
 
 #[test]
@@ -364,8 +364,8 @@ fn a_short_caption_says_what_was_simulated() {
         ))
     };
     assert!(short(&series).ends_with("1 of 3 simulated."), "{}", short(&series));
-    for one in &mut series {
-        one.label.simulated = true;
+    for curve in &mut series {
+        curve.label.simulated = true;
     }
     assert!(short(&series).ends_with("All simulated."), "{}", short(&series));
 }
@@ -373,8 +373,8 @@ fn a_short_caption_says_what_was_simulated() {
 #[test]
 fn two_runs_that_are_all_are_both() {
     let mut series = many::runs(2, 20, 9);
-    for one in &mut series {
-        one.label.simulated = true;
+    for curve in &mut series {
+        curve.label.simulated = true;
     }
     let spec = FigureSpec::new(many::survival(series, 9), Layout::panel(600.0), Theme::Light);
     assert!(caption(&spec).contains("Both runs are simulated."), "{}", caption(&spec));
@@ -486,7 +486,7 @@ fn a_front_of_pass_rates_is_called_so() {
     assert!(drawing.summary.starts_with("Pass rate against"), "{}", drawing.summary);
     assert!(drawing.summary.contains("pass rate 50.00 % [9.50, 90.50]"), "{}", drawing.summary);
     assert!(!drawing.summary.to_lowercase().contains("mean stamina"), "{}", drawing.summary);
-    assert!(caption(&spec).starts_with("Pass rate against Cost per episode"), "{}", caption(&spec));
+    assert!(caption(&spec).starts_with("Pass rate against cost per episode"), "{}", caption(&spec));
     let table = figures::table::data_table(&spec.figure);
     assert!(table.to_csv().lines().next().unwrap().contains("measure"), "{}", table.to_csv());
 }

@@ -12,17 +12,17 @@ fn the_picture_of_the_published_results_is_the_one_that_its_spec_gives() {
     let spec = spec_in(&std::fs::read(file("pdf")).unwrap()).unwrap();
     let mut old = Vec::new();
     for (format, ending) in [(Format::Pdf, "pdf"), (Format::Png, "png")] {
-        let made = export(&spec, format).unwrap();
+        let picture = export(&spec, format).unwrap();
         assert!(
-            made.warnings.is_empty(),
+            picture.warnings.is_empty(),
             "letters of other fonts are not the same everywhere: {:?}",
-            made.warnings
+            picture.warnings
         );
-        if made.bytes == std::fs::read(file(ending)).unwrap() {
+        if picture.bytes == std::fs::read(file(ending)).unwrap() {
             continue;
         }
         if std::env::var_os("UPDATE_PICTURES").is_some() {
-            std::fs::write(file(ending), made.bytes).unwrap();
+            std::fs::write(file(ending), picture.bytes).unwrap();
         } else {
             old.push(ending);
         }

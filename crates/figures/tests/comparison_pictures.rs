@@ -74,8 +74,9 @@ fn survival_without_table() {
 
 #[test]
 fn survival_of_small_data() {
-    let one = many::series(many::label("one episode"), &[analysis::survival::Observation::failed_at(1)], 1);
-    check("survival-one-episode-print", many::survival(vec![one], 1), column(), Theme::Print);
+    let single_episode =
+        many::series(many::label("one episode"), &[analysis::survival::Observation::failed_at(1)], 1);
+    check("survival-one-episode-print", many::survival(vec![single_episode], 1), column(), Theme::Print);
     check("survival-nothing-light", many::survival(Vec::new(), 9), Layout::panel(480.0), Theme::Light);
     let thousand = many::series(many::label("1,000 episodes"), &many::episodes(3, 1000, 40, 0.05, 0.01), 40);
     let perfect =

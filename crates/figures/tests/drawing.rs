@@ -52,10 +52,10 @@ fn the_interval_of_a_run_of_one_turn_is_visible() {
     // The whisker, and a cap at each end.
     let lines = inside(&drawn.svg, "-band", "path", "d");
     assert_eq!(lines.len(), 3, "{lines:?}");
-    let of_caption =
+    let caption_of =
         |figure: Figure| figures::caption(&FigureSpec::new(figure, Layout::print(234.0), Theme::Print));
     assert!(point.ci_low.is_some());
-    assert!(of_caption(Figure::Survival(data.clone())).starts_with("Kaplan–Meier, log-log 95 % CI."));
+    assert!(caption_of(Figure::Survival(data.clone())).starts_with("Kaplan–Meier, log-log 95 % CI."));
 
     let Figure::SurvivalComparison(mut compared) = cases::many::survival(cases::many::runs(2, 20, 1), 1)
     else {
@@ -70,7 +70,7 @@ fn the_interval_of_a_run_of_one_turn_is_visible() {
     // Beside each other.
     let [one, other] = ["-band-0", "-band-1"].map(|part| inside(&svg, part, "path", "d"));
     assert!(one.len() == 3 && other.len() == 3 && one[0] != other[0], "{one:?}, {other:?}");
-    assert!(of_caption(Figure::SurvivalComparison(compared)).starts_with("Kaplan–Meier, log-log 95 % CI."));
+    assert!(caption_of(Figure::SurvivalComparison(compared)).starts_with("Kaplan–Meier, log-log 95 % CI."));
 }
 
 #[test]

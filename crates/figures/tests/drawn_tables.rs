@@ -150,12 +150,12 @@ fn names_that_differ_stay_different_and_what_is_shortened_is_said() {
 fn what_does_not_fit_a_page_is_refused_with_advice() {
     let long = spec(tables::runs(1_000), "icml");
     for &format in Format::ALL {
-        let made = export(&long, format);
+        let picture = export(&long, format);
         if !format.is_picture() {
-            assert!(!made.unwrap().bytes.is_empty(), "{format:?}");
+            assert!(!picture.unwrap().bytes.is_empty(), "{format:?}");
             continue;
         }
-        let error = made.unwrap_err();
+        let error = picture.unwrap_err();
         let message = error.to_string();
         assert!(message.contains("1,000 rows, of which") && message.contains("fit a page"), "{message}");
         assert!(error.advice().unwrap().contains("CSV"), "{message}");

@@ -116,8 +116,12 @@ fn what_a_caption_names_is_drawn_and_what_is_not_drawn_it_does_not_name() {
         assert!(!words(&bare).contains("given intervals") && !words(&bare).contains("CI"), "{name}");
 
         let bare = without_costs(figure.clone());
-        for one in [&figure, &bare] {
-            assert_eq!(words(one).contains("The line "), drawn(one).contains("-front\""), "{name}");
+        for table_figure in [&figure, &bare] {
+            assert_eq!(
+                words(table_figure).contains("The line "),
+                drawn(table_figure).contains("-front\""),
+                "{name}"
+            );
         }
         assert!(!words(&bare).contains("The line "), "{name}: {}", words(&bare));
         if matches!(figure, Figure::Pareto(_)) {

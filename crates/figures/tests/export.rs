@@ -34,8 +34,8 @@ fn every_file_of_every_kind_gives_the_same_bytes_again() {
 fn any_file_gives_any_other() {
     let spec = FigureSpec { theme: Theme::Grey, ..spec(Figure::Survival(cases::normal())) };
     let files: Vec<_> = Format::ALL.iter().map(|format| export(&spec, *format).unwrap()).collect();
-    for from in files.iter().filter(|f| !f.bytes.starts_with(b"run,")) {
-        let carried = spec_in(&from.bytes).unwrap();
+    for source_file in files.iter().filter(|f| !f.bytes.starts_with(b"run,")) {
+        let carried = spec_in(&source_file.bytes).unwrap();
         for (&format, file) in Format::ALL.iter().zip(&files) {
             assert!(export(&carried, format).unwrap() == *file, "{format:?}");
         }
@@ -211,11 +211,11 @@ fn letters_that_no_font_here_has_are_told() {
     let mut run = cases::normal();
     // The name of a run is drawn by figures of several runs.
     run.name = "模型".to_owned();
-    let one = spec(kinds::named("模型 א"));
-    let svg = draw(&one).svg;
+    let named_spec = spec(kinds::named("模型 א"));
+    let svg = draw(&named_spec).svg;
     assert!(svg.contains('模'));
     for format in [Format::Svg, Format::Pdf, Format::Png, Format::Tex] {
-        let message = export(&one, format).unwrap().warnings.join(" ");
+        let message = export(&named_spec, format).unwrap().warnings.join(" ");
         assert!(message.contains("letters"), "{format:?}: {message}");
     }
     assert!(export(&spec(kinds::named("plain")), Format::Pdf).unwrap().warnings.is_empty());

@@ -20,3 +20,4 @@ mod painted;
 mod paper;
 mod papers;
 mod pictures;
+mod stated_values;

@@ -188,7 +188,7 @@ fn check(page: &Page, words: &Words) {
 }
 
 /// A test for each venue, since each sets a document of its own.
-macro_rules! of_each {
+macro_rules! venue_tests {
     ($($test:ident: $venues:expr,)*) => {$(
         #[test]
         fn $test() {
@@ -197,7 +197,7 @@ macro_rules! of_each {
     )*};
 }
 
-of_each! {
+venue_tests! {
     every_picture_compiles_and_keeps_its_texts_for_icml: &["icml", "cvpr"],
     every_picture_compiles_and_keeps_its_texts_for_neurips: &["neurips", "acm"],
     every_picture_compiles_and_keeps_its_texts_for_acl: &["acl", "aaai"],

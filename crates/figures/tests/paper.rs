@@ -21,11 +21,11 @@ use crate::papers::{Picture, compile, compile_as, difference, have, output_of, p
 /// than fit a page of a narrow column. In `npm test` each kind has one of the three, the next kind the next.
 fn in_presets() -> Vec<(&'static str, Figure, &'static str)> {
     let presets = ["icml", "neurips", "acl:full"];
-    let of_kind = |(index, (name, figure)): (usize, (&'static str, Figure))| {
+    let pictures_of_kind = |(index, (name, figure)): (usize, (&'static str, Figure))| {
         let meant = if kinds::is_every_way() { &presets[..] } else { &presets[index % 3..=index % 3] };
         meant.iter().map(|preset| (name, figure.clone(), *preset)).collect::<Vec<_>>()
     };
-    kinds::all().into_iter().enumerate().flat_map(of_kind).collect()
+    kinds::all().into_iter().enumerate().flat_map(pictures_of_kind).collect()
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_latex_document_of_every_table_compiles_without_a_warning() {
 }
 
 /// One test per venue, because each compiles a paper.
-macro_rules! of_each {
+macro_rules! venue_tests {
     ($($test:ident: $venue:literal,)*) => {$(
         #[test]
         fn $test() {
@@ -184,7 +184,7 @@ macro_rules! of_each {
     )*};
 }
 
-of_each! {
+venue_tests! {
     a_paper_of_two_columns_of_every_table_compiles_without_a_warning_for_icml: "icml",
     a_paper_of_two_columns_of_every_table_compiles_without_a_warning_for_acl: "acl",
     a_paper_of_two_columns_of_every_table_compiles_without_a_warning_for_ieee: "ieee",

@@ -56,8 +56,8 @@ impl FolderHandle {
         let last = path.file_name().unwrap_or(path.as_os_str());
         let mut folder: Option<OwnedFd> = None;
         for part in path.parent().into_iter().flat_map(Path::components) {
-            let from = folder.as_ref().unwrap_or(&self.root).as_fd();
-            folder = Some(fs::openat(from, part.as_os_str(), step, Mode::empty())?);
+            let parent = folder.as_ref().unwrap_or(&self.root).as_fd();
+            folder = Some(fs::openat(parent, part.as_os_str(), step, Mode::empty())?);
         }
         Ok(fs::openat(folder.as_ref().unwrap_or(&self.root), last, flags, mode)?)
     }

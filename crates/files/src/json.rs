@@ -186,12 +186,12 @@ fn length_without_cut_number(mut reader: impl Read) -> io::Result<Option<u64>> {
     let (mut last, mut bytes) = (Vec::new(), 0_u64);
     let mut piece = vec![0; LAST_BYTES];
     loop {
-        let got = reader.read(&mut piece)?;
-        if got == 0 {
+        let read_bytes = reader.read(&mut piece)?;
+        if read_bytes == 0 {
             break;
         }
-        bytes += got as u64;
-        last.extend_from_slice(&piece[..got]);
+        bytes += read_bytes as u64;
+        last.extend_from_slice(&piece[..read_bytes]);
         // Not at each piece: these may be small.
         if last.len() > 4 * LAST_BYTES {
             last.drain(..last.len() - LAST_BYTES);
@@ -296,8 +296,8 @@ impl<R: Read> Read for CappedFile<R> {
                 Ok(0)
             };
         }
-        let got = self.inner.read(&mut buffer[..most])?;
-        self.free_bytes -= got as u64;
-        Ok(got)
+        let read_bytes = self.inner.read(&mut buffer[..most])?;
+        self.free_bytes -= read_bytes as u64;
+        Ok(read_bytes)
     }
 }

@@ -89,12 +89,12 @@ impl<R: Read> Read for ShortTexts<R> {
             return Ok(0);
         }
         loop {
-            let got = self.inner.read(buffer)?;
-            if got == 0 {
+            let read_bytes = self.inner.read(buffer)?;
+            if read_bytes == 0 {
                 return Ok(0);
             }
             let mut kept = 0;
-            for index in 0..got {
+            for index in 0..read_bytes {
                 let byte = buffer[index];
                 if self.take(byte) {
                     buffer[kept] = byte;

@@ -28,11 +28,11 @@ impl Findings {
         let (mut repairer, mut members) = (JsonRepairer::default(), Members::default());
         let (mut piece, mut out) = (vec![0; PIECE], Vec::new());
         loop {
-            let got = reader.read(&mut piece)?;
-            if got == 0 || repairer.is_lost {
+            let read_bytes = reader.read(&mut piece)?;
+            if read_bytes == 0 || repairer.is_lost {
                 break;
             }
-            for byte in &piece[..got] {
+            for byte in &piece[..read_bytes] {
                 repairer.take(*byte, &mut out);
                 members.take(*byte);
             }
@@ -88,15 +88,15 @@ impl<R: Read> Read for RepairedJson<'_, R> {
         while self.given == self.out.len() && !self.ended {
             self.out.clear();
             self.given = 0;
-            let got = self.inner.read(&mut self.piece)?;
-            for index in 0..got {
+            let read_bytes = self.inner.read(&mut self.piece)?;
+            for index in 0..read_bytes {
                 let byte = self.piece[index];
                 if !self.is_left_out() {
                     self.repairer.take(byte, &mut self.out);
                 }
                 self.position += 1;
             }
-            if got == 0 {
+            if read_bytes == 0 {
                 self.repairer.end(&mut self.out);
                 self.ended = true;
             }

@@ -479,16 +479,16 @@ impl<R: Read> Read for CheckedEntry<R> {
             return Ok(0);
         }
         let most = usize::try_from(self.remaining_bytes).unwrap_or(usize::MAX).min(buffer.len());
-        let got = self.inner.read(&mut buffer[..most]).map_err(|e| self.damage(&e))?;
-        if got == 0 {
+        let read_bytes = self.inner.read(&mut buffer[..most]).map_err(|e| self.damage(&e))?;
+        if read_bytes == 0 {
             return Err(Damage::error(format!(
                 "it ends after {} of the stated {} bytes",
                 self.stated - self.remaining_bytes,
                 self.stated
             )));
         }
-        self.sum.update(&buffer[..got]);
-        self.remaining_bytes -= got as u64;
-        Ok(got)
+        self.sum.update(&buffer[..read_bytes]);
+        self.remaining_bytes -= read_bytes as u64;
+        Ok(read_bytes)
     }
 }

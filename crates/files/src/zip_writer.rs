@@ -105,7 +105,7 @@ mod tests {
         let noise: Vec<u8> = (0..200_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         let contents: [(&str, &[u8]); 3] =
             [("a.txt", b"text text text"), ("b/empty", b""), ("b/noise", &noise)];
-        let made = |level| {
+        let zip_with_level = |level| {
             let mut packer = Packer::new(level);
             let mut zip = ZipWriter::new(Vec::new());
             for (path, content) in contents {
@@ -114,8 +114,8 @@ mod tests {
             zip.finish().unwrap()
         };
         for level in [0, 3, 6, 9] {
-            let bytes = made(level);
-            assert_eq!(bytes, made(level));
+            let bytes = zip_with_level(level);
+            assert_eq!(bytes, zip_with_level(level));
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("made.zip");
             std::fs::write(&path, &bytes).unwrap();

@@ -332,7 +332,8 @@ impl ModelAnswer {
 fn answer(route: Route, body: &str) -> Option<ModelAnswer> {
     let body: Map<String, Value> = serde_json::from_str(body).ok()?;
     let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
-    let text_at = |value: &Value, at: &str| value.pointer(at).and_then(Value::as_str).map(str::to_owned);
+    let text_at =
+        |value: &Value, pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
     let is_type = |value: &Value, kind: &str| value.get("type").and_then(Value::as_str) == Some(kind);
     match route {
         Route::ChatCompletions => {

@@ -20,7 +20,7 @@ pub(crate) fn may_be_read_as(field: &str, known: &str) -> bool {
 pub(crate) struct Fields<'a>(pub(crate) Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Fields<'de> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct ObjectVisitor;
         impl<'de> Visitor<'de> for ObjectVisitor {
             type Value = Fields<'de>;
@@ -35,7 +35,7 @@ impl<'de> Deserialize<'de> for Fields<'de> {
                 Ok(Fields(fields))
             }
         }
-        from.deserialize_map(ObjectVisitor)
+        deserializer.deserialize_map(ObjectVisitor)
     }
 }
 

@@ -72,10 +72,10 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    fn admit(stream: TcpStream, from: IpAddr, counts: &ConnectionCounts) -> Option<Self> {
+    fn admit(stream: TcpStream, address: IpAddr, counts: &ConnectionCounts) -> Option<Self> {
         {
             let mut counts = lock(counts);
-            let count = counts.entry(from).or_default();
+            let count = counts.entry(address).or_default();
             if *count >= MOST_CONNECTIONS {
                 return None;
             }
@@ -83,7 +83,7 @@ impl Connection {
         }
         // Pieces of a stream are small, and the agent waits for each of them.
         let _ = stream.set_nodelay(true);
-        Some(Self { stream, peer: from, counts: Arc::clone(counts) })
+        Some(Self { stream, peer: address, counts: Arc::clone(counts) })
     }
 }
 

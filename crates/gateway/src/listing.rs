@@ -137,13 +137,13 @@ pub async fn list_models(
         message: key.as_ref().map_or(error.message.clone(), |key| key.scrub(&error.message)),
         ..error
     })?;
-    let (mut list, of_llama_cpp) = models_of(&body, key.as_ref()).ok_or_else(|| {
+    let (mut list, llama_cpp_contexts) = models_of(&body, key.as_ref()).ok_or_else(|| {
         problem(EndpointProblem::Api, format!("{} answered, but not with a list of models", base.host))
     })?;
     // It may be large, and others are asked for.
     drop(body);
     if base.has_own_paths() {
-        request.add_contexts(&mut list, &of_llama_cpp).await;
+        request.add_contexts(&mut list, &llama_cpp_contexts).await;
     }
     Ok(list)
 }
@@ -240,7 +240,7 @@ impl ListRequest {
         take(&serde_json::from_str(&text).ok()?)
     }
 
-    async fn add_contexts(&self, list: &mut ModelList, of_llama_cpp: &[Contexts]) {
+    async fn add_contexts(&self, list: &mut ModelList, llama_cpp_contexts: &[Contexts]) {
         if matches!(list.server, Some(ServerKind::Vllm | ServerKind::Sglang)) {
             return;
         }
@@ -265,12 +265,12 @@ impl ListRequest {
                 return;
             }
         }
-        let of_props = |props: &Value| {
+        let props_context = |props: &Value| {
             let settings = props.get("default_generation_settings")?;
             let slots = props.get("total_slots").and_then(Value::as_u64).filter(|slots| *slots > 0);
             Some((context(settings.get("n_ctx")), slots))
         };
-        if let Some((served, slots)) = self.find_in_answer(Method::GET, "/props", None, of_props).await {
+        if let Some((served, slots)) = self.find_in_answer(Method::GET, "/props", None, props_context).await {
             list.server = Some(ServerKind::LlamaCpp);
             list.slots = slots;
             // A server of several models tells the context of each that is loaded in the list, not here.
@@ -279,7 +279,7 @@ impl ListRequest {
             }
         }
         if list.server == Some(ServerKind::LlamaCpp) {
-            for (model, (served, made_for)) in list.models.iter_mut().zip(of_llama_cpp) {
+            for (model, (served, made_for)) in list.models.iter_mut().zip(llama_cpp_contexts) {
                 model.context = model.context.or(*served);
                 model.model_context = *made_for;
             }
@@ -287,9 +287,14 @@ impl ListRequest {
     }
 
     async fn add_ollama(&self, list: &mut ModelList, loaded: &BTreeMap<String, Option<u64>>) {
-        let of_details = |details: &Value| Some((num_ctx(details), made_for(details)));
+        let details_contexts = |details: &Value| Some((num_ctx(details), made_for(details)));
         let details = list.models.iter().take(MOST_DETAILS).map(|model| {
-            self.find_in_answer(Method::POST, "/api/show", Some(json!({ "model": model.id })), of_details)
+            self.find_in_answer(
+                Method::POST,
+                "/api/show",
+                Some(json!({ "model": model.id })),
+                details_contexts,
+            )
         });
         let details = join_all(details).await;
         for (model, details) in list.models.iter_mut().zip(details) {
@@ -343,7 +348,7 @@ fn models_of(body: &Value, key: Option<&Secret>) -> Option<(ModelList, Vec<Conte
     body.get("data").filter(|data| data.is_array())?;
     let key = key.filter(|key| key.reveal().chars().count() >= LEAST_KEY);
     let mut names = BTreeSet::new();
-    let (models, of_llama_cpp) = entries(body)
+    let (models, llama_cpp_contexts) = entries(body)
         .filter_map(|entry| {
             let shown = |name: String| key.map_or_else(|| name.clone(), |key| key.scrub(&name));
             let id = shown(name_of(entry)?);
@@ -362,8 +367,8 @@ fn models_of(body: &Value, key: Option<&Secret>) -> Option<(ModelList, Vec<Conte
                 .take(MOST_ALIASES)
                 .collect();
             let tokens_at = |pointer: &str| self::context(entry.pointer(pointer));
-            let of_llama_cpp = (tokens_at("/meta/n_ctx"), tokens_at("/meta/n_ctx_train"));
-            Some((ListedModel { id, aliases, context, model_context: None }, of_llama_cpp))
+            let llama_cpp_contexts = (tokens_at("/meta/n_ctx"), tokens_at("/meta/n_ctx_train"));
+            Some((ListedModel { id, aliases, context, model_context: None }, llama_cpp_contexts))
         })
         .take(MOST_MODELS)
         .unzip();
@@ -373,7 +378,7 @@ fn models_of(body: &Value, key: Option<&Secret>) -> Option<(ModelList, Vec<Conte
         [("llamacpp", ServerKind::LlamaCpp), ("vllm", ServerKind::Vllm), ("sglang", ServerKind::Sglang)]
             .into_iter()
             .find_map(|(name, server)| owner(name).then_some(server));
-    Some((ModelList { server, models, slots: None }, of_llama_cpp))
+    Some((ModelList { server, models, slots: None }, llama_cpp_contexts))
 }
 
 /// The contexts with which Ollama serves the models that are loaded, by the names to which they answer; `None` = this is not Ollama.

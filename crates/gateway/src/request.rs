@@ -184,12 +184,12 @@ pub(crate) fn is_plain(headers: &HeaderMap) -> bool {
 /// The headers of a request that pass. Dropped are those of the connection (RFC 9110, 7.6.1), the key of the agent, and those that
 /// would make the answer unreadable here. The account is dropped, too: with a foreign one an agent could have the endpoint refuse
 /// it.
-pub(crate) fn headers(from: &HeaderMap) -> HeaderMap {
+pub(crate) fn headers(source: &HeaderMap) -> HeaderMap {
     let replaced = [&HOST, &CONTENT_LENGTH, &AUTHORIZATION, &ACCEPT_ENCODING, &COOKIE, &EXPECT];
     // An agent could cause a conflict with one idempotency key for two requests.
     let account = ["x-api-key", "openai-organization", "openai-project", "idempotency-key"];
     let mut headers =
-        passed_headers(from, |name| replaced.contains(&name) || account.contains(&name.as_str()));
+        passed_headers(source, |name| replaced.contains(&name) || account.contains(&name.as_str()));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     // The endpoint must read the body as it was read here: not as a form, nor in another encoding.
     if headers.contains_key(CONTENT_TYPE) {
@@ -199,8 +199,8 @@ pub(crate) fn headers(from: &HeaderMap) -> HeaderMap {
 }
 
 /// The headers of an answer that pass: not those of the connection, and not those that name the account.
-pub(crate) fn answer_headers(from: &HeaderMap) -> HeaderMap {
-    passed_headers(from, |name| {
+pub(crate) fn answer_headers(source: &HeaderMap) -> HeaderMap {
+    passed_headers(source, |name| {
         let text = name.as_str();
         *name == CONTENT_LENGTH
             || *name == SET_COOKIE
@@ -208,19 +208,19 @@ pub(crate) fn answer_headers(from: &HeaderMap) -> HeaderMap {
     })
 }
 
-fn passed_headers(from: &HeaderMap, dropped: impl Fn(&HeaderName) -> bool) -> HeaderMap {
-    let of_connection =
+fn passed_headers(source: &HeaderMap, dropped: impl Fn(&HeaderName) -> bool) -> HeaderMap {
+    let connection_headers =
         [&CONNECTION, &PROXY_AUTHENTICATE, &PROXY_AUTHORIZATION, &TE, &TRAILER, &TRANSFER_ENCODING, &UPGRADE];
-    let named: Vec<String> = from
+    let named: Vec<String> = source
         .get_all(CONNECTION)
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
         .map(|name| name.trim().to_ascii_lowercase())
         .collect();
-    let mut headers = HeaderMap::with_capacity(from.len());
-    for (name, value) in from {
-        let is_of_connection = of_connection.contains(&name)
+    let mut headers = HeaderMap::with_capacity(source.len());
+    for (name, value) in source {
+        let is_of_connection = connection_headers.contains(&name)
             || matches!(name.as_str(), "keep-alive" | "proxy-connection")
             || named.iter().any(|other| other == name.as_str());
         if !is_of_connection && !dropped(name) {
@@ -362,7 +362,7 @@ mod tests {
 
     #[test]
     fn headers_of_the_connection_and_keys_do_not_pass() {
-        let mut from = HeaderMap::new();
+        let mut request_headers = HeaderMap::new();
         for (name, value) in [
             ("connection", "keep-alive, X-Mine"),
             ("x-mine", "1"),
@@ -375,26 +375,26 @@ mod tests {
             ("anthropic-beta", "a"),
             ("anthropic-beta", "b"),
         ] {
-            from.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+            request_headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
-        let headers = headers(&from);
+        let headers = headers(&request_headers);
         let mut names: Vec<&str> = headers.keys().map(HeaderName::as_str).collect();
         names.sort_unstable();
         assert_eq!(names, ["accept-encoding", "anthropic-beta", "anthropic-version"]);
         assert_eq!(headers.get_all("anthropic-beta").iter().count(), 2);
         assert_eq!(headers["accept-encoding"], "identity");
-        from.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
-        assert_eq!(super::headers(&from)["content-type"], "application/json");
+        request_headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+        assert_eq!(super::headers(&request_headers)["content-type"], "application/json");
     }
 
     #[test]
     fn a_compressed_body_is_recognized_by_its_headers() {
         let given = |values: &[&'static str]| {
-            let mut from = HeaderMap::new();
+            let mut request_headers = HeaderMap::new();
             for value in values {
-                from.append(CONTENT_ENCODING, HeaderValue::from_static(value));
+                request_headers.append(CONTENT_ENCODING, HeaderValue::from_static(value));
             }
-            is_plain(&from)
+            is_plain(&request_headers)
         };
         assert!(given(&[]) && given(&["identity"]) && given(&["Identity"]));
         assert!(

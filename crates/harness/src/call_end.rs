@@ -213,7 +213,7 @@ pub(crate) fn fault(status: Option<u64>, text: &str) -> EndReason {
     ]) {
         return EndReason::ToolCallFormat;
     }
-    let of_the_endpoint = has(&[
+    let is_endpoint_fault = has(&[
         "error code: 5",
         "error code: 401",
         "error code: 403",
@@ -262,7 +262,7 @@ pub(crate) fn fault(status: Option<u64>, text: &str) -> EndReason {
         "apitimeout",
         "request timed out",
     ]);
-    if of_the_endpoint { EndReason::Endpoint } else { EndReason::AgentError }
+    if is_endpoint_fault { EndReason::Endpoint } else { EndReason::AgentError }
 }
 
 fn cut_lower(text: &str) -> String {

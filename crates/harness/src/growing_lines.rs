@@ -65,9 +65,9 @@ mod tests {
         let mut read = |text: &str| {
             std::fs::write(&path, text).unwrap();
             let home = files::Tree::open(dir.path()).unwrap();
-            let mut seen = Vec::new();
-            GrowingLines::new(&mut session, "w", &home, "wire.jsonl").read(|v| seen.push(v.to_string()));
-            seen
+            let mut lines = Vec::new();
+            GrowingLines::new(&mut session, "w", &home, "wire.jsonl").read(|v| lines.push(v.to_string()));
+            lines
         };
         assert_eq!(read("{\"a\":1}\n{\"a\":2}\n"), ["{\"a\":1}", "{\"a\":2}"]);
         assert!(read("{\"a\":1}\n{\"a\":2}\n").is_empty());
@@ -81,8 +81,8 @@ mod tests {
         let line = format!("{{\"a\":\"{}\"}}\n", "x".repeat(3 << 20));
         std::fs::write(dir.path().join("w"), line.repeat(5)).unwrap();
         let home = files::Tree::open(dir.path()).unwrap();
-        let (mut session, mut seen) = (Session::default(), 0);
-        GrowingLines::new(&mut session, "w", &home, "w").read(|_| seen += 1);
-        assert_eq!(seen, 5);
+        let (mut session, mut line_count) = (Session::default(), 0);
+        GrowingLines::new(&mut session, "w", &home, "w").read(|_| line_count += 1);
+        assert_eq!(line_count, 5);
     }
 }

@@ -312,7 +312,7 @@ impl HarnessFile {
             let cached_input = if description.input_without_cached { tokens.cached.unwrap_or(0) } else { 0 };
             (Tokens { input: tokens.input.map(|n| n.saturating_add(cached_input)), ..tokens }, cost)
         };
-        let of_lines = |bytes: &[u8]| {
+        let usage_from_lines = |bytes: &[u8]| {
             let mut found = objects(bytes).map(|line| read(&line)).filter(|(tokens, _)| !tokens.is_unknown());
             match description.counts {
                 // One line per model request.
@@ -337,7 +337,7 @@ impl HarnessFile {
                     new.extend_from_slice(line.to_string().as_bytes());
                     new.push(b'\n');
                 });
-                of_lines(&new)
+                usage_from_lines(&new)
             }
             Some(path) => {
                 let keys =
@@ -347,7 +347,7 @@ impl HarnessFile {
                     .and_then(|path| finished.document(&path, &tops(keys)));
                 value.map(|value| read(&value)).unwrap_or_default()
             }
-            None => of_lines(transcript.unwrap_or(finished.ended.stdout)),
+            None => usage_from_lines(transcript.unwrap_or(finished.ended.stdout)),
         };
         if description.counts == Cumulative::Session {
             let mut meter = Meter::new(finished.session);

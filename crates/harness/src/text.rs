@@ -19,10 +19,10 @@ pub(crate) fn cut(text: &str, cap: usize) -> (&str, u64) {
 }
 
 /// Appends to a text up to [`TEXT_CAP`], and counts the cut bytes.
-pub(crate) fn append(to: &mut String, cut_bytes: &mut u64, more: &str) {
-    let room = if *cut_bytes > 0 { 0 } else { TEXT_CAP.saturating_sub(to.len()) };
+pub(crate) fn append(target: &mut String, cut_bytes: &mut u64, more: &str) {
+    let room = if *cut_bytes > 0 { 0 } else { TEXT_CAP.saturating_sub(target.len()) };
     let (kept, left_out) = cut(more, room);
-    to.push_str(kept);
+    target.push_str(kept);
     *cut_bytes += left_out;
 }
 

@@ -82,9 +82,9 @@ fn a_call_without_files_has_no_result_of_the_earlier_session() {
             workspace: harness::WORKSPACE,
         };
         if harness.has_begun(&session)
-            && let Ok(made) = harness.invocation(&call)
+            && let Ok(invocation) = harness.invocation(&call)
         {
-            let all = format!("{:?} {:?}", made.argv, made.env);
+            let all = format!("{:?} {:?}", invocation.argv, invocation.env);
             for earlier_word in [old_id(name), "--continue", "mini/trajectory.json"] {
                 assert!(!all.contains(earlier_word), "{name}: {earlier_word} in {all}");
             }

@@ -200,14 +200,14 @@ impl Page {
         }
     }
 
-    fn invocation(&mut self, case: &str, made: &Invocation) {
-        let argv: Vec<_> = made.argv.iter().map(|part| quoted(part)).collect();
+    fn invocation(&mut self, case: &str, planned: &Invocation) {
+        let argv: Vec<_> = planned.argv.iter().map(|part| quoted(part)).collect();
         self.part("command", case, &argv.join("\n"));
         let mut env: Vec<_> =
-            made.env.iter().map(|(name, value)| format!("{name}={}", quoted(value))).collect();
+            planned.env.iter().map(|(name, value)| format!("{name}={}", quoted(value))).collect();
         env.sort();
         self.part("variables", case, &env.join("\n"));
-        let mut files: Vec<_> = made.files.iter().collect();
+        let mut files: Vec<_> = planned.files.iter().collect();
         files.sort_by(|a, b| a.path.cmp(&b.path));
         for file in files {
             self.part(&format!("file {}", file.path), case, &shortened(&comparable(&file.text)));
@@ -243,7 +243,7 @@ fn calls(page: &mut Page, harness: &dyn Harness) {
             writeln!(page.text, "can be continued: {}", harness.has_begun(session)).unwrap();
         }
         match harness.invocation(&call) {
-            Ok(made) => page.invocation(case.title, &made),
+            Ok(invocation) => page.invocation(case.title, &invocation),
             Err(error) => writeln!(page.text, "refused: {error}").unwrap(),
         }
     }
@@ -312,10 +312,10 @@ fn what_the_runner_asks_of_each_agent_is_what_is_written_down() {
         if before == page.text {
             continue;
         }
-        let at = before.lines().zip(page.text.lines()).take_while(|(a, b)| a == b).count();
-        let line = |text: &str| shortened(text.lines().nth(at).unwrap_or("(the end)"));
+        let shared_lines = before.lines().zip(page.text.lines()).take_while(|(a, b)| a == b).count();
+        let line = |text: &str| shortened(text.lines().nth(shared_lines).unwrap_or("(the end)"));
         let pair = [line(&before), line(&page.text)];
-        different.push(format!("{name}, line {}:\n  was {}\n  is  {}", at + 1, pair[0], pair[1]));
+        different.push(format!("{name}, line {}:\n  was {}\n  is  {}", shared_lines + 1, pair[0], pair[1]));
     }
     assert!(different.is_empty(), "the new texts are in {}\n{}", fresh.display(), different.join("\n"));
 }

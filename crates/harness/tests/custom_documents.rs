@@ -111,8 +111,8 @@ fn call(
         // No two calls end at the same time.
         let file = std::fs::File::options().write(true).open(left.home.path().join("end.json")).unwrap();
         let calls = left.session.as_ref().map_or(0, |session| session.calls);
-        let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_800_000_000 + u64::from(calls));
-        file.set_modified(at).unwrap();
+        let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_800_000_000 + u64::from(calls));
+        file.set_modified(time).unwrap();
     }
     let outcome = left.outcome(harness);
     (left, outcome)

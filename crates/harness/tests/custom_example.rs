@@ -34,14 +34,14 @@ fn call<'a>(endpoint: &'a Endpoint, session: Option<&'a Session>, earlier: Optio
 }
 
 /// The command without the shell that opens the request.
-fn command(made: &harness::Invocation) -> &[String] {
-    assert_eq!(made.argv[0], "sh");
-    assert_eq!(made.argv[4], "/agent/.stamina/prompt.md");
-    &made.argv[5..]
+fn command(invocation: &harness::Invocation) -> &[String] {
+    assert_eq!(invocation.argv[0], "sh");
+    assert_eq!(invocation.argv[4], "/agent/.stamina/prompt.md");
+    &invocation.argv[5..]
 }
 
-fn file<'a>(made: &'a harness::Invocation, path: &str) -> Option<&'a str> {
-    made.files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
+fn file<'a>(invocation: &'a harness::Invocation, path: &str) -> Option<&'a str> {
+    invocation.files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
 }
 
 fn recorded(name: &str) -> String {

@@ -51,15 +51,15 @@ impl Stage {
             home: &home,
             workspace: &workspace,
         };
-        let made = harness.invocation(&call).unwrap();
-        for file in &made.files {
+        let invocation = harness.invocation(&call).unwrap();
+        for file in &invocation.files {
             let path = self.0.path().join("home").join(&file.path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, &file.text).unwrap();
         }
-        let out = Command::new(self.0.path().join("bin").join(&made.argv[0]))
-            .args(&made.argv[1..])
-            .envs(made.env)
+        let out = Command::new(self.0.path().join("bin").join(&invocation.argv[0]))
+            .args(&invocation.argv[1..])
+            .envs(invocation.env)
             .env("HOME", &home)
             .stdin(Stdio::null())
             .output()

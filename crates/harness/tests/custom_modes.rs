@@ -73,8 +73,8 @@ fn make_invocation(
     })
 }
 
-fn env(made: &Invocation) -> Vec<(&str, &str)> {
-    made.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+fn env(invocation: &Invocation) -> Vec<(&str, &str)> {
+    invocation.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
 #[test]
@@ -102,8 +102,8 @@ fn a_file_of_one_mode_takes_the_place_of_that_of_both() {
     let shared_file = "[[files]]\npath = \"gateway.json\"\ntext = \"of both\"\n[success]";
     let text = FILE.replacen("[success]", shared_file, 1);
     let files = |text: &str, endpoint: &Endpoint| -> Result<Vec<String>, HarnessError> {
-        let made = make_invocation(&loaded(text)?, endpoint, None)?;
-        let files = made.files.into_iter().filter(|file| file.path == "gateway.json");
+        let invocation = make_invocation(&loaded(text)?, endpoint, None)?;
+        let files = invocation.files.into_iter().filter(|file| file.path == "gateway.json");
         Ok(files.map(|file| file.text).collect())
     };
     assert_eq!(files(&text, &endpoint()).unwrap(), ["{\"most\": 32000}"]);
@@ -135,6 +135,22 @@ fn a_session_without_its_id_continues_as_the_last_one_unless_that_may_be_another
 }
 
 #[test]
+fn a_program_that_finds_its_session_itself_needs_no_later_command_but_says_so() {
+    let first_alone: Vec<&str> = FILE.lines().filter(|line| !line.starts_with("later")).collect();
+    let declared = first_alone.join("\n").replace("from = \"stdout\"\nkey = \"session\"", "from = \"none\"");
+    assert!(declared.contains("[session]\nfrom = \"none\"\n"), "{declared}");
+    let harness = loaded(&declared).unwrap();
+    // Its command is the same at every call.
+    let first = make_invocation(&harness, &endpoint(), None).unwrap();
+    let later = make_invocation(&harness, &endpoint(), Some(&Session::default())).unwrap();
+    assert_eq!(first.argv[..2], ["agent", "-m"]);
+    assert_eq!(later.argv, first.argv);
+    let undeclared = declared.replace("[session]\nfrom = \"none\"\n", "");
+    let error = loaded(&undeclared).unwrap_err().to_string();
+    assert!(error.contains("session.from: without it and without commands.later"), "{error}");
+}
+
+#[test]
 fn a_file_names_a_program_whose_outcome_is_known() {
     // A fork of Codex with a command of its own.
     let text = r#"
@@ -159,14 +175,14 @@ uuid = true
         assert_eq!(left().outcome(&fork), left().outcome(codex), "{name}");
     }
     // Those whose code finds a session in one way only are refused where the file says another.
-    let at = ".stamina/mini/trajectory.json";
+    let trajectory_path = ".stamina/mini/trajectory.json";
     let session = "from = \"outcome\"\nuuid = true";
     let named = |file: &str| format!("from = \"file\"\nfile = \"{file}\"");
     let with_file = text.replace("{session}", "{home}/{session_file}");
     let cases = [
         ("mini_swe", text.to_owned(), Err("session.file: with this outcome")),
-        ("mini_swe", with_file.replace(session, &named(".fork/history.json")), Err(at)),
-        ("mini_swe", with_file.replace(session, &named(at)), Ok(())),
+        ("mini_swe", with_file.replace(session, &named(".fork/history.json")), Err(trajectory_path)),
+        ("mini_swe", with_file.replace(session, &named(trajectory_path)), Ok(())),
         ("kimi_cli", text.to_owned(), Err("session.from: with this outcome it is \"caller\"")),
         ("kimi_cli", text.replace("from = \"outcome\"", "from = \"caller\""), Ok(())),
     ];
@@ -213,14 +229,14 @@ last_line = { ok = true }
     let restarted = CommandResult::empty().with_earlier(Some(session)).outcome(&harness).session.unwrap();
     let later = make_invocation(&harness, &endpoint(), Some(&restarted)).unwrap();
     assert_eq!(later.argv[2], format!("/agent/.agent/history-{ID}.json"));
-    for (from, to, expected) in [
+    for (old_text, new_text, expected) in [
         (".agent/history.json", "../history.json", "session.file: \"../history.json\" is not a path"),
         (".agent/history.json", "history", "session.file: session.from = \"file\" needs a path"),
         ("from = \"file\"", "from = \"none\"", "session.from: {session_file} needs session.from"),
         ("{session_file}", "history", "session.from: no command uses {session_file}"),
         ("RESUME", "HOME", "commands.later_env.HOME: this variable cannot be set"),
     ] {
-        let error = loaded(&text.replacen(from, to, 1)).unwrap_err().to_string();
+        let error = loaded(&text.replacen(old_text, new_text, 1)).unwrap_err().to_string();
         assert!(error.contains(expected), "{expected:?} is not in {error:?}");
     }
 }
@@ -242,7 +258,7 @@ fn an_id_that_may_not_be_used_takes_no_place_of_one_that_may() {
 
 #[test]
 fn errors_name_the_key() {
-    for (from, to, expected) in [
+    for (old_text, new_text, expected) in [
         ("[success]", "outcome = \"codex\"\n[success]", "unknown field `outcome`"),
         ("api =", "outcome = \"nobody\"\napi =", "unknown variant `nobody`"),
         ("api =", "outcome = \"codex\"\napi =", "session.from: with an outcome it is"),
@@ -264,8 +280,8 @@ fn errors_name_the_key() {
         ),
         ("from = \"stdout\"", "from = \"outcome\"", "session.from: \"outcome\" needs an outcome"),
     ] {
-        assert!(FILE.contains(from), "{from}");
-        let error = loaded(&FILE.replacen(from, to, 1)).unwrap_err().to_string();
+        assert!(FILE.contains(old_text), "{old_text}");
+        let error = loaded(&FILE.replacen(old_text, new_text, 1)).unwrap_err().to_string();
         assert!(error.contains(expected), "{expected:?} is not in {error:?}");
     }
     let with_outcome = FILE.replace("from = \"stdout\"\nkey = \"session\"", "from = \"outcome\"");

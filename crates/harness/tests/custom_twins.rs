@@ -34,9 +34,9 @@ fn fixture(harness: &str, name: &str) -> Vec<u8> {
 
 fn twins() -> Vec<Twin> {
     let pair = |harness: &str, names: [&str; 2]| names.map(|name| fixture(harness, name));
-    let growing = |harness: &str, at: &dyn Fn(&str) -> usize| {
+    let growing = |harness: &str, offset: &dyn Fn(&str) -> usize| {
         let whole = String::from_utf8(fixture(harness, "wire.jsonl")).unwrap();
-        let half = whole[..at(&whole)].to_owned();
+        let half = whole[..offset(&whole)].to_owned();
         [half.into_bytes(), whole.into_bytes()]
     };
     // OpenHands kept no counts of the first turn. They are two entries of the second turn.
@@ -152,7 +152,7 @@ fn twins() -> Vec<Twin> {
             home: Some((
                 format!(".kimi/sessions/0123456789abcdef0123456789abcdef/{ID}/wire.jsonl"),
                 growing("kimi_cli", &|wire| {
-                    wire.find("TURN-TWO").and_then(|at| wire[..at].rfind('\n')).unwrap() + 1
+                    wire.find("TURN-TWO").and_then(|offset| wire[..offset].rfind('\n')).unwrap() + 1
                 }),
             )),
             fails: ("fail-401", 1, None),
@@ -287,12 +287,12 @@ fn a_file_reads_what_each_built_in_harness_reads() {
             [first, second, failed.outcome(harness)]
         };
         let (built_in_calls, custom_calls) = (play(built_in), play(&custom));
-        for (at, (expected, found)) in built_in_calls.iter().zip(&custom_calls).enumerate() {
-            assert_eq!(found.end, expected.end, "{name} {at}: {:?}", found.message);
-            assert_eq!(expected.end.is_some(), at == 2, "{name} {at}: {:?}", expected.message);
-            if at < 2 {
-                assert_eq!(found.usage, expected.usage, "{name} {at}");
-                assert!(expected.usage.input.is_some_and(|n| n > 0), "{name} {at}");
+        for (index, (expected, found)) in built_in_calls.iter().zip(&custom_calls).enumerate() {
+            assert_eq!(found.end, expected.end, "{name} {index}: {:?}", found.message);
+            assert_eq!(expected.end.is_some(), index == 2, "{name} {index}: {:?}", expected.message);
+            if index < 2 {
+                assert_eq!(found.usage, expected.usage, "{name} {index}");
+                assert!(expected.usage.input.is_some_and(|n| n > 0), "{name} {index}");
                 let facts = |outcome: &Outcome| {
                     // Each harness marks failed calls with keys of its own.
                     let calls = |step: &model::Step| -> Vec<_> {
@@ -302,7 +302,7 @@ fn a_file_reads_what_each_built_in_harness_reads() {
                     let steps = outcome.steps.iter();
                     steps.map(|s| (s.kind, s.text.clone(), calls(s))).collect::<Vec<_>>()
                 };
-                assert_eq!(facts(found), facts(expected), "{name} {at}");
+                assert_eq!(facts(found), facts(expected), "{name} {index}");
             }
         }
     }

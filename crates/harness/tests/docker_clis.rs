@@ -153,31 +153,33 @@ impl Episode {
             home: harness::HOME,
             workspace: harness::WORKSPACE,
         };
-        let made = self.harness.invocation(&call).unwrap();
+        let invocation = self.harness.invocation(&call).unwrap();
         let home = self.folder.path().join("home");
-        for file in &made.files {
+        for file in &invocation.files {
             let path = home.join(&file.path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, &file.text).unwrap();
         }
         give_to_owner(self.folder.path());
-        let mount = |name: &str, at: &str| format!("{}:{at}", self.folder.path().join(name).display());
+        let mount = |name: &str, mount_point: &str| {
+            format!("{}:{mount_point}", self.folder.path().join(name).display())
+        };
         let mut run = Command::new("docker");
         run.args(["run", "--rm", "--init", "--cap-drop=ALL", "--security-opt=no-new-privileges"])
             .args(["--network", &self.network, "-u", &format!("{OWNER}:{OWNER}"), "-w", harness::WORKSPACE])
             .args(["-v", &mount("home", harness::HOME), "-v", &mount("workspace", harness::WORKSPACE)])
             .args(["-e", &format!("HOME={}", harness::HOME)]);
-        for (name, value) in &made.env {
+        for (name, value) in &invocation.env {
             run.args(["-e", &format!("{name}={value}")]);
         }
         run.arg(self.harness.image())
             .args(["timeout", "--preserve-status", "-k", "15", &seconds.to_string()])
-            .args(&made.argv)
+            .args(&invocation.argv)
             .stdin(Stdio::null());
         let began = Instant::now();
         let out = tokio::task::spawn_blocking(move || run.output().unwrap()).await.unwrap();
         give_to_owner(self.folder.path());
-        let seen = opened.close();
+        let recorded = opened.close();
         let tree = files::Tree::open(&home).unwrap();
         let ended = CommandEnd {
             exit: Exit {
@@ -189,7 +191,7 @@ impl Episode {
             stdout: &out.stdout,
             stderr: &out.stderr,
             home: &tree,
-            model_requests: Some(seen.records.len() as u32),
+            model_requests: Some(recorded.records.len() as u32),
             changed: self.workspace() != before,
             worked: false,
         };
@@ -200,7 +202,7 @@ impl Episode {
             std::fs::write(base.join(format!("{turn}-{attempt}.stdout")), &out.stdout).unwrap();
             std::fs::write(base.join(format!("{turn}-{attempt}.stderr")), &out.stderr).unwrap();
             let report = format!(
-                "{:?}\n{ended}\n{outcome:#?}\n{seen:#?}\n",
+                "{:?}\n{ended}\n{outcome:#?}\n{recorded:#?}\n",
                 out.status,
                 ended = began.elapsed().as_secs_f32()
             );
@@ -209,7 +211,7 @@ impl Episode {
             assert!(Command::new("cp").arg("-a").args([&home, &kept]).status().unwrap().success());
         }
         self.session.clone_from(&outcome.session);
-        Played { outcome, seen, stdout: out.stdout, stderr: out.stderr }
+        Played { outcome, seen: recorded, stdout: out.stdout, stderr: out.stderr }
     }
 
     fn workspace(&self) -> Vec<(String, Vec<u8>)> {
@@ -346,8 +348,12 @@ async fn completes_turns(harness: &'static dyn Harness) {
         assert!(files.iter().any(|(file, _)| file == "server.py"), "{name} turn {turn}");
         assert!(files.iter().all(|(file, _)| file != "evil"), "{name} turn {turn}");
         // Its count of this call equals that of the gateway.
-        let (reported, seen) = (outcome.usage, played.seen.spent.tokens);
-        assert_eq!((reported.input, reported.output), (seen.input, seen.output), "{name} turn {turn}");
+        let (reported, recorded) = (outcome.usage, played.seen.spent.tokens);
+        assert_eq!(
+            (reported.input, reported.output),
+            (recorded.input, recorded.output),
+            "{name} turn {turn}"
+        );
         // The conversation continues: the first request of each turn is longer than the last one of the turn before.
         let first = played.seen.records.iter().filter_map(|r| r.tokens.input).max().unwrap();
         assert!(first > longest, "{name} turn {turn}: {first} after {longest}");

@@ -42,12 +42,12 @@ fn mutated() -> impl Strategy<Value = Vec<u8>> {
     let number = || 0..recordings().len();
     let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..20);
     (number(), number(), any::<prop::sample::Index>(), any::<prop::sample::Index>(), changes).prop_map(
-        |(number, other, at, end, changes)| {
+        |(number, other, position, end, changes)| {
             let mut bytes = recordings()[number].clone();
             let other = &recordings()[other];
             if !bytes.is_empty() && !other.is_empty() {
-                let at = at.index(bytes.len());
-                bytes.splice(at..at, other[end.index(other.len())..].iter().copied());
+                let position = position.index(bytes.len());
+                bytes.splice(position..position, other[end.index(other.len())..].iter().copied());
                 for (place, byte) in changes {
                     let place = place.index(bytes.len());
                     bytes[place] = byte;

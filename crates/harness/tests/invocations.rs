@@ -62,18 +62,18 @@ impl Stage {
         })
     }
 
-    fn run(&self, made: &Invocation) -> Received {
+    fn run(&self, invocation: &Invocation) -> Received {
         let home = self.folder.path().join("home");
-        for file in &made.files {
+        for file in &invocation.files {
             let path = home.join(&file.path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, &file.text).unwrap();
         }
         let path = format!("{}:/usr/bin:/bin", self.folder.path().join("bin").display());
-        let status = Command::new(resolve(&made.argv[0], &self.folder.path().join("bin")))
-            .args(&made.argv[1..])
+        let status = Command::new(resolve(&invocation.argv[0], &self.folder.path().join("bin")))
+            .args(&invocation.argv[1..])
             .env_clear()
-            .envs(made.env.iter().map(|(name, value)| (name, value)))
+            .envs(invocation.env.iter().map(|(name, value)| (name, value)))
             .env("HOME", &home)
             .env("PATH", path)
             .current_dir(self.folder.path().join("workspace"))
@@ -142,8 +142,8 @@ fn requests_arrive_unchanged() {
         let session = later_session(*harness);
         for prompt in prompts() {
             for session in [None, Some(&session)] {
-                let seen = stage.run(&stage.invocation(*harness, &prompt, session, &endpoint()).unwrap());
-                assert_eq!(seen.prompt(), prompt, "{}", harness.name());
+                let received = stage.run(&stage.invocation(*harness, &prompt, session, &endpoint()).unwrap());
+                assert_eq!(received.prompt(), prompt, "{}", harness.name());
                 let left: Vec<_> =
                     std::fs::read_dir(stage.folder.path().join("workspace")).unwrap().collect();
                 assert!(left.is_empty(), "{} with {prompt}: {left:?}", harness.name());
@@ -157,17 +157,26 @@ fn secrets_are_not_arguments() {
     let stage = Stage::new();
     let endpoint = endpoint();
     for harness in harness::all() {
-        let made = stage.invocation(*harness, "x", None, &endpoint).unwrap();
-        assert!(made.argv.iter().all(|a| !a.contains(&endpoint.key)), "{}: {:?}", harness.name(), made.argv);
+        let invocation = stage.invocation(*harness, "x", None, &endpoint).unwrap();
+        assert!(
+            invocation.argv.iter().all(|a| !a.contains(&endpoint.key)),
+            "{}: {:?}",
+            harness.name(),
+            invocation.argv
+        );
         let holds = |text: &str, wanted: &str| text.contains(wanted);
         for setting in [&endpoint.key, &endpoint.base_url, &endpoint.model] {
-            let passed = made.env.iter().any(|(_, value)| holds(value, setting))
-                || made.files.iter().any(|file| holds(&file.text, setting))
-                || made.argv.iter().any(|a| holds(a, setting));
+            let passed = invocation.env.iter().any(|(_, value)| holds(value, setting))
+                || invocation.files.iter().any(|file| holds(&file.text, setting))
+                || invocation.argv.iter().any(|a| holds(a, setting));
             assert!(passed, "{} does not get {setting}", harness.name());
         }
-        let seen = stage.run(&made);
-        assert!(seen.home.join(".stamina").is_dir() || harness.name() == "kimi_code", "{}", harness.name());
+        let received = stage.run(&invocation);
+        assert!(
+            received.home.join(".stamina").is_dir() || harness.name() == "kimi_code",
+            "{}",
+            harness.name()
+        );
     }
 }
 
@@ -186,8 +195,9 @@ fn later_calls_name_the_continued_session() {
             // Its session is the trajectory in HOME, which a call without a session does not read.
             "mini_swe" => {
                 assert_eq!(first.argv, second.argv);
-                let names_it =
-                    |made: &Invocation| made.env.iter().any(|(key, _)| key == "STAMINA_TRAJECTORY");
+                let names_it = |invocation: &Invocation| {
+                    invocation.env.iter().any(|(key, _)| key == "STAMINA_TRAJECTORY")
+                };
                 assert!(!names_it(&first) && names_it(&second));
             }
             name => {
@@ -207,8 +217,13 @@ fn an_id_from_a_container_is_never_an_option() {
         for evil in ["--dangerous", "-x", "a b", "../../etc", "a;b", "", "é", &"a".repeat(300)] {
             let session = Session { id: Some(evil.to_owned()), calls: 1, ..Session::default() };
             match stage.invocation(*harness, "x", Some(&session), &endpoint()) {
-                Ok(made) => {
-                    assert!(!made.argv.iter().any(|a| a == evil), "{}: {:?}", harness.name(), made.argv);
+                Ok(invocation) => {
+                    assert!(
+                        !invocation.argv.iter().any(|a| a == evil),
+                        "{}: {:?}",
+                        harness.name(),
+                        invocation.argv
+                    );
                 }
                 Err(error) => assert!(matches!(error, HarnessError::NoSession { .. }), "{error}"),
             }
@@ -221,8 +236,8 @@ fn names_of_models_are_data() {
     let stage = Stage::new();
     let endpoint = Endpoint { model: "org/model\"\n[x]\ny = 1 $(touch evil) {env:KEY}".into(), ..endpoint() };
     for harness in harness::all() {
-        let made = stage.invocation(*harness, "x", None, &endpoint).unwrap();
-        for file in &made.files {
+        let invocation = stage.invocation(*harness, "x", None, &endpoint).unwrap();
+        for file in &invocation.files {
             if file.path.ends_with(".toml") {
                 let read: toml::Table = toml::from_str(&file.text).unwrap();
                 let models = [&["models", "bench", "model"][..], &["model"][..]].into_iter();
@@ -238,7 +253,7 @@ fn names_of_models_are_data() {
                 assert!(read["provider"]["bench"]["models"].get(&endpoint.model).is_some());
             }
         }
-        stage.run(&made);
+        stage.run(&invocation);
         assert!(std::fs::read_dir(stage.folder.path().join("workspace")).unwrap().next().is_none());
     }
 }
@@ -267,7 +282,7 @@ fn direct_mode_names_no_endpoint() {
     };
     for harness in harness::all() {
         match stage.invocation(*harness, "x", None, &direct) {
-            Ok(made) => {
+            Ok(invocation) => {
                 let variables = [
                     "OPENAI_BASE_URL",
                     "OPENAI_API_KEY",
@@ -278,15 +293,15 @@ fn direct_mode_names_no_endpoint() {
                     "BENCH_API_KEY",
                 ];
                 assert!(
-                    made.env.iter().all(|(name, _)| !variables.contains(&name.as_str())),
+                    invocation.env.iter().all(|(name, _)| !variables.contains(&name.as_str())),
                     "{}",
                     harness.name()
                 );
-                let passed = made
+                let passed = invocation
                     .argv
                     .iter()
-                    .chain(made.env.iter().map(|(_, v)| v))
-                    .chain(made.files.iter().map(|f| &f.text));
+                    .chain(invocation.env.iter().map(|(_, v)| v))
+                    .chain(invocation.files.iter().map(|f| &f.text));
                 let passed: Vec<&String> = passed.collect();
                 assert!(passed.iter().any(|text| text.contains("bedrock/m")), "{}", harness.name());
                 // No provider in a written file either.

@@ -140,15 +140,15 @@ impl Stage {
             home: &home,
             workspace: &workspace,
         };
-        let made = mock.invocation(&call).unwrap();
-        for file in &made.files {
+        let invocation = mock.invocation(&call).unwrap();
+        for file in &invocation.files {
             let path = self.0.path().join("home").join(&file.path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, &file.text).unwrap();
         }
-        let out = Command::new(&made.argv[0])
-            .args(&made.argv[1..])
-            .envs(made.env)
+        let out = Command::new(&invocation.argv[0])
+            .args(&invocation.argv[1..])
+            .envs(invocation.env)
             .env("HOME", &home)
             .current_dir(&workspace)
             .stdin(Stdio::null())

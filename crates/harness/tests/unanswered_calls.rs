@@ -49,8 +49,8 @@ fn answers(session: &Session) -> Vec<HomeFile> {
         home: harness::HOME,
         workspace: harness::WORKSPACE,
     };
-    let made = harness::find("openhands").unwrap().invocation(&call).unwrap();
-    made.files.into_iter().filter(|file| file.path.contains("/events/")).collect()
+    let invocation = harness::find("openhands").unwrap().invocation(&call).unwrap();
+    invocation.files.into_iter().filter(|file| file.path.contains("/events/")).collect()
 }
 
 fn answers_after(left: &CommandResult) -> Vec<HomeFile> {

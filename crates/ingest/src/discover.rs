@@ -144,6 +144,17 @@ pub fn discover_among(tree: &Tree, formats: &[&'static dyn Format]) -> Result<Di
     search(tree, formats, Extent::All)
 }
 
+/// The place that begins in a folder, whatever lies around it; `None` = no format recognizes the folder.
+pub(crate) fn place_in(tree: &Tree, folder: &str, formats: &[&'static dyn Format]) -> Option<Place> {
+    let tree = tree.with_listing(folder);
+    let recognizes = |format: &dyn Format| {
+        let sniffed = catch_unwind(AssertUnwindSafe(|| format.sniff(&tree, folder)));
+        sniffed.is_ok_and(|sniff| sniff == Sniff::Recognized)
+    };
+    let format = formats.iter().copied().find(|format| recognizes(*format))?;
+    Some(Place { folder: folder.to_owned(), format })
+}
+
 /// How far a search goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {

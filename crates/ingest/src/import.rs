@@ -10,6 +10,7 @@
 //! read. Only the store can (its disk is full, another program holds it).
 
 mod left_out;
+mod one_place;
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -29,6 +30,8 @@ use crate::readers::clock;
 use crate::unread::UnreadResults;
 use files::{CollectedWarnings, Stamp, Tree, join};
 
+pub use self::one_place::{PlaceImport, import_place};
+
 /// Threads that survey places and read parts.
 const READERS: usize = 2;
 /// Parts that were read and wait to be written, beside the one that each reader holds. Each may take 100 MB.
@@ -36,6 +39,9 @@ const WAITING: usize = 0;
 
 /// Most warnings of the parts of a source that are listed. The list has all of them in memory.
 const MOST_WARNINGS: u32 = 100_000;
+
+/// What is said of a source of which not all was read.
+const STOPPED: &str = "Reading was stopped before its end.";
 
 /// The code of the warning about cached tokens that were added to the input.
 const CACHE_ADDED: &str = "tokens.cache_added";
@@ -129,16 +135,21 @@ pub fn import_found(
     imported.parts_unchanged = count(unchanged.len());
     imported.parts_read = read_all(tree, store, source, &to_read, &met, progress, stop)?;
     runs.iter().try_for_each(|(place, runs)| put_runs(store, source, place, runs))?;
+    settle(store, source)?;
+    imported.stopped = (imported.parts_read as usize) < to_read.len();
+    store.set_source_read(source, imported.stopped.then_some(STOPPED))?;
+    imported.counts = store.source_counts(source)?;
+    Ok(imported)
+}
+
+/// Brings in line what depends on several parts, once all of them are written.
+fn settle(store: &Store, source: SourceId) -> Result<(), StoreError> {
     store.settle_identities()?;
     store.leave_out_copies(source)?;
     store.settle_withdrawn(source)?;
     store.limit_warnings(source, MOST_WARNINGS)?;
     store.settle_cached_input()?;
-    store.sum_runs(source)?;
-    imported.stopped = (imported.parts_read as usize) < to_read.len();
-    store.set_source_read(source, imported.stopped.then_some("Reading was stopped before its end."))?;
-    imported.counts = store.source_counts(source)?;
-    Ok(imported)
+    store.sum_runs(source)
 }
 
 /// A part to be read.
@@ -220,8 +231,6 @@ fn survey<'a>(
         .filter(|(_, survey)| survey.is_none())
         .map(|(place, _)| place.folder.as_str())
         .collect();
-    let before = known.keys().chain(left_out.parts.keys());
-    keep.extend(before.filter(|(place_name, _)| unsurveyed.contains(place_name.as_str())).cloned());
     for (place, survey) in surveys {
         let Some(mut survey) = survey else { continue };
         survey.runs.retain(|run| !stays_out.runs.contains(&(place.folder.clone(), run.key.clone())));
@@ -233,7 +242,7 @@ fn survey<'a>(
             jobs.push(Job { place, part, stamp });
         }
     }
-    store.drop_parts(source, &keep)?;
+    store.drop_parts(source, &keep, &unsurveyed)?;
     known.extend(stays_out.parts);
     Ok((jobs, runs))
 }
@@ -264,18 +273,18 @@ fn survey_all(tree: &Tree, places: &[Place]) -> Vec<Option<(Survey, Report)>> {
 
 /// The survey with the first of each key. A reader makes keys from names in the source, which repeat as they like.
 fn without_repetition(mut survey: Survey, folder: &str, report: &mut Report) -> Survey {
-    let mut seen = HashSet::new();
+    let mut seen_keys = HashSet::new();
     survey.runs.retain(|run| {
-        let new = seen.insert(run.key.clone());
+        let new = seen_keys.insert(run.key.clone());
         if !new {
             let message = format!("A second run is called “{}”. It is left out.", run.key);
             report.warn(Warning::skipped(folder, "run.duplicate", message));
         }
         new
     });
-    seen.clear();
+    seen_keys.clear();
     survey.parts.retain(|part| {
-        let new = seen.insert(part.key.clone());
+        let new = seen_keys.insert(part.key.clone());
         if !new {
             let message = format!("A second part is called “{}”. It is left out.", part.key);
             report.warn(Warning::skipped(folder, "part.duplicate", message));
@@ -439,12 +448,12 @@ fn read_jobs(
 /// Leaves out episodes of a run that are the same by their contents as an earlier one of their part. The store finds copies in
 /// other parts.
 fn leave_out_copies(folder: &str, episodes: &mut Vec<(String, Episode)>, report: &mut Report) {
-    let mut seen: HashMap<(String, String), String> = HashMap::new();
+    let mut identities: HashMap<(String, String), String> = HashMap::new();
     episodes.retain(|(run, episode)| {
         let Some(identity) = episode.identity.as_ref().filter(|identity| identity.starts_with("of-")) else {
             return true;
         };
-        match seen.entry((run.clone(), identity.clone())) {
+        match identities.entry((run.clone(), identity.clone())) {
             Entry::Occupied(first) => {
                 report.warn(identity::copied(join(folder, &episode.key), first.get()));
                 false

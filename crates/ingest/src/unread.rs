@@ -127,18 +127,18 @@ struct Occurrence {
 }
 
 impl Kind {
-    fn unread_results(&self, seen: Occurrence) -> UnreadResults {
-        let (name, not_read) = if seen.count == 1 {
+    fn unread_results(&self, occurrence: Occurrence) -> UnreadResults {
+        let (name, not_read) = if occurrence.count == 1 {
             (self.singular.to_owned(), self.not_read.to_owned())
         } else {
-            (format!("{} {}", seen.count, self.plural), plural(self.not_read))
+            (format!("{} {}", occurrence.count, self.plural), plural(self.not_read))
         };
         UnreadResults {
             kind: self.id,
             name,
             not_read,
-            path: seen.path,
-            count: seen.count,
+            path: occurrence.path,
+            count: occurrence.count,
             instead: self.open.into(),
         }
     }
@@ -168,7 +168,10 @@ struct ResultSearch<'a> {
 impl ResultSearch<'_> {
     fn sorted(mut self) -> Vec<UnreadResults> {
         self.found.sort_by(|(a, first), (b, other)| other.count.cmp(&first.count).then(a.cmp(b)));
-        self.found.into_iter().map(|(index, seen)| table::KINDS[index].unread_results(seen)).collect()
+        self.found
+            .into_iter()
+            .map(|(index, occurrence)| table::KINDS[index].unread_results(occurrence))
+            .collect()
     }
 
     /// Reads a folder and its files. Returns the folders below that are to be read.

@@ -226,7 +226,7 @@ struct WatchThread {
     notifier: Option<Folders>,
     hint: Hint,
     /// What the last scan found; `None` = nothing there.
-    seen: Option<u64>,
+    stamp: Option<u64>,
     /// How long that scan took.
     scan_duration: Duration,
     /// Whether a zip had changed at the last scan, and must stay the same until the next.
@@ -238,11 +238,11 @@ impl WatchThread {
         if hint == Hint::Auto && path.is_dir() && !is_remote(path) {
             match notifier(path, shared) {
                 Ok(notifier) => {
-                    let seen = identity(path);
+                    let stamp = identity(path);
                     return Self {
                         notifier: Some(notifier),
                         hint,
-                        seen,
+                        stamp,
                         scan_duration: Duration::ZERO,
                         unsettled: false,
                     };
@@ -251,8 +251,8 @@ impl WatchThread {
             }
         }
         let start = Instant::now();
-        let seen = contents_stamp(path, shared);
-        Self { notifier: None, hint, seen, scan_duration: start.elapsed(), unsettled: false }
+        let stamp = contents_stamp(path, shared);
+        Self { notifier: None, hint, stamp, scan_duration: start.elapsed(), unsettled: false }
     }
 
     /// How long until the next scan.
@@ -330,16 +330,16 @@ fn supervise(
 /// Whether the source is another than at the last scan.
 fn rescan(path: &Path, watcher: &mut WatchThread, shared: &Arc<SharedState>) -> bool {
     let start = Instant::now();
-    let seen = if watcher.notifier.is_some() { identity(path) } else { contents_stamp(path, shared) };
+    let stamp = if watcher.notifier.is_some() { identity(path) } else { contents_stamp(path, shared) };
     watcher.scan_duration = start.elapsed();
-    if watcher.seen.is_none() && seen.is_some() || watcher.notifier.is_some() && seen != watcher.seen {
+    if watcher.stamp.is_none() && stamp.is_some() || watcher.notifier.is_some() && stamp != watcher.stamp {
         // It came, went, or another one is in its place, which the old watches do not see.
         *watcher = WatchThread::new(path, watcher.hint, shared);
         return true;
     }
-    let differs = seen != watcher.seen;
-    watcher.seen = seen;
-    if watcher.notifier.is_some() || seen.is_none() || path.is_dir() {
+    let differs = stamp != watcher.stamp;
+    watcher.stamp = stamp;
+    if watcher.notifier.is_some() || stamp.is_none() || path.is_dir() {
         return differs;
     }
     // A zip counts as changed when it stays the same for a scan after it changed.

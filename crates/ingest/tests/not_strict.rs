@@ -143,8 +143,8 @@ proptest! {
         write_folder(&root, &files);
         let whole = read(&root);
         fs::write(root.join(path), spoiled(std::str::from_utf8(bytes).unwrap(), way.0)).unwrap();
-        let seen = read(&root);
-        prop_assert_eq!(seen.0, whole.0, "{} {}", path, way.0);
-        prop_assert_eq!(seen.1, whole.1, "{} {}", path, way.0);
+        let reading = read(&root);
+        prop_assert_eq!(reading.0, whole.0, "{} {}", path, way.0);
+        prop_assert_eq!(reading.1, whole.1, "{} {}", path, way.0);
     }
 }

@@ -19,7 +19,7 @@ const MODELS: [&str; 3] = ["oracle-middling", "oracle-strong", "oracle-weak"];
 fn the_sample_is_three_harnesses_by_three_abilities_and_says_that_it_is_simulated() {
     let zip = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/sample-simulated.zip");
     let tree = Tree::open(&zip).unwrap();
-    let mut seen = BTreeSet::new();
+    let mut pairs = BTreeSet::new();
     let mut scenarios: BTreeMap<String, u32> = BTreeMap::new();
     let mut survivors: BTreeMap<String, u32> = BTreeMap::new();
     for place in tree.list("").into_iter().filter(files::Entry::is_folder) {
@@ -31,7 +31,7 @@ fn the_sample_is_three_harnesses_by_three_abilities_and_says_that_it_is_simulate
         assert_eq!((run.attempt_limit, run.planned_episodes), (Some(3), Some(5)), "{}", place.name);
         let model = run.model.clone().unwrap();
         assert_eq!(run.tags, ["sample", model.trim_start_matches("oracle-")]);
-        seen.insert((run.harness.clone().unwrap(), model.clone()));
+        pairs.insert((run.harness.clone().unwrap(), model.clone()));
         let episodes: Vec<_> = survey
             .parts
             .iter()
@@ -58,7 +58,7 @@ fn the_sample_is_three_harnesses_by_three_abilities_and_says_that_it_is_simulate
         assert!(report.warnings.is_empty(), "{:#?}", report.warnings);
     }
     let all = HARNESSES.iter().flat_map(|h| MODELS.map(|m| ((*h).to_owned(), m.to_owned())));
-    assert_eq!(seen, all.collect());
+    assert_eq!(pairs, all.collect());
     // The same five for all, so that runs can be paired.
     assert_eq!(scenarios.values().copied().collect::<Vec<_>>(), [9; 5]);
     let [middling, strong, weak] = MODELS.map(|model| survivors[model]);

@@ -31,18 +31,18 @@ const SIZE: Size = Size { runs: 3, scenarios: 4, turns: 15, varied: false, seed:
 #[test]
 fn the_same_request_gives_the_same_bytes_on_any_number_of_threads() {
     let temp = tempfile::tempdir().unwrap();
-    let (one, other) = (temp.path().join("one"), temp.path().join("other"));
-    let written = library::write(&one, SIZE).unwrap();
+    let (first, other) = (temp.path().join("one"), temp.path().join("other"));
+    let written = library::write(&first, SIZE).unwrap();
     assert_eq!(written, library::write(&other, Size { threads: 1, ..SIZE }).unwrap());
-    let (one, other) = (contents(&one), contents(&other));
+    let (first, other) = (contents(&first), contents(&other));
     assert_eq!(
         (written.files, written.bytes),
-        (one.len(), one.values().map(|bytes| bytes.len() as u64).sum())
+        (first.len(), first.values().map(|bytes| bytes.len() as u64).sum())
     );
-    assert!(one == other);
+    assert!(first == other);
     let target = temp.path().join("another");
     library::write(&target, Size { seed: 8, ..SIZE }).unwrap();
-    assert!(contents(&target) != one);
+    assert!(contents(&target) != first);
 }
 
 #[test]

@@ -129,11 +129,11 @@ fn key_from(part: &mut Map<String, Value>, name: &str) {
 fn read<T: DeserializeOwned + Serialize>(object: Map<String, Value>) -> Result<T, String> {
     let given = Value::Object(object);
     check_bounds(&given, "")?;
-    let made: T =
+    let written: T =
         serde_json::from_value(given.clone()).map_err(|e| format!("it has the wrong shape: {e}"))?;
-    let known = serde_json::to_value(&made).map_err(|e| format!("it has the wrong shape: {e}"))?;
+    let known = serde_json::to_value(&written).map_err(|e| format!("it has the wrong shape: {e}"))?;
     check_known_keys(&given, &known, "")?;
-    Ok(made)
+    Ok(written)
 }
 
 /// Texts go into specifications and programs, so they must not have control characters, quotes or syntax of any language.

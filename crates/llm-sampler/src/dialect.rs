@@ -147,9 +147,9 @@ impl PendingQuestion<'_> {
 
     /// Changes to the next dialect, also for later questions, unless another thread has changed it already. This ends, because
     /// each change removes a part of a request.
-    pub(crate) fn proceed(&mut self, from: Dialect, to: Dialect) {
+    pub(crate) fn proceed(&mut self, previous: Dialect, to: Dialect) {
         let mut state = self.learned.state();
-        if to.bound == Bound::Unbounded && from.bound != Bound::Unbounded {
+        if to.bound == Bound::Unbounded && previous.bound != Bound::Unbounded {
             self.is_unbounded = true;
             state.too_large += 1;
             if state.too_large < TOO_LARGE {
@@ -157,10 +157,10 @@ impl PendingQuestion<'_> {
             }
         }
         let known = state.dialect;
-        if (Dialect { bound: known.bound, ..from }) != known {
+        if (Dialect { bound: known.bound, ..previous }) != known {
             return;
         }
-        let bound = if from.bound == known.bound { to.bound } else { known.bound };
+        let bound = if previous.bound == known.bound { to.bound } else { known.bound };
         state.change(Dialect { bound, ..to });
     }
 
@@ -190,15 +190,15 @@ impl PendingQuestion<'_> {
 }
 
 impl State {
-    fn change(&mut self, to: Dialect) {
-        if to == self.dialect {
+    fn change(&mut self, dialect: Dialect) {
+        if dialect == self.dialect {
             return;
         }
-        tracing::info!(?to, "Requests to the model have another form from now on");
-        if to.form != self.dialect.form {
+        tracing::info!(?dialect, "Requests to the model have another form from now on");
+        if dialect.form != self.dialect.form {
             (self.form_was_used, self.answers_without_form) = (false, 0);
         }
-        self.dialect = to;
+        self.dialect = dialect;
     }
 }
 

@@ -246,16 +246,16 @@ fn chosen_part<T: OpenPart, R>(
     }
     let mut open = drawn.clone();
     let settled = |open: &T| {
-        let mut made = open.clone();
-        made.settle();
-        accept(&made).map(|accepted| (made, accepted))
+        let mut part = open.clone();
+        part.settle();
+        accept(&part).map(|accepted| (part, accepted))
     };
-    let mut made = settled(&open)?;
+    let mut part = settled(&open)?;
     let mut unusable = Vec::new();
     let mut is_own = places.is_empty() || choices.len() > 1;
-    for (index, (label, _, was)) in places.iter().enumerate() {
+    for (index, (label, _, old_value)) in places.iter().enumerate() {
         let put = match given.get(label) {
-            Some(Value::String(text)) if text.trim() == was => continue,
+            Some(Value::String(text)) if text.trim() == old_value => continue,
             Some(Value::String(text)) => is_bounded_text(text.trim(), label).and_then(|()| {
                 let mut tried = open.clone();
                 if let Some(place) = tried.places().into_iter().nth(index) {
@@ -268,7 +268,7 @@ fn chosen_part<T: OpenPart, R>(
         };
         match put {
             Ok((tried, settled)) => {
-                (open, made) = (tried, settled);
+                (open, part) = (tried, settled);
                 is_own = true;
             }
             Err(reason) => unusable.push(reason),
@@ -281,7 +281,7 @@ fn chosen_part<T: OpenPart, R>(
         let other = || "its texts are the placeholders; give each place a text of your own".to_owned();
         return Err(unusable.into_iter().next().unwrap_or_else(other));
     }
-    Ok(made)
+    Ok(part)
 }
 
 /// Whether a change repeats every name of a shown change with open names.
@@ -333,13 +333,13 @@ mod tests {
     fn any_answer_in_the_form_is_valid_for_every_kind_of_change() {
         let schema = first();
         let before = scenario::change::next_turn(&schema);
-        let mut seen = 0;
+        let mut kind_count = 0;
         for kind in ChangeKind::ALL {
             let mut draw = SEED.draw(2, &format!("{kind:?}"));
             let Some((drawn, _)) = draw_change_of(kind, &mut draw, &before, &mut TouchedParts::new()) else {
                 continue;
             };
-            seen += 1;
+            kind_count += 1;
             let answer_text = answer(&drawn).to_string();
             let accept = |change: &Change| scenario::change::apply(&before, change).map_err(|r| r.reason);
             let (change, after) = part_from_answer(&answer_text, std::slice::from_ref(&drawn), accept)
@@ -350,21 +350,21 @@ mod tests {
             let named = serde_json::to_string(&change).expect("JSON").contains("mine_");
             assert_eq!(named, !described_places(&drawn).is_empty(), "{kind:?}");
         }
-        assert!(seen > 40, "{seen} kinds");
+        assert!(kind_count > 40, "{kind_count} kinds");
     }
 
     #[test]
     fn a_first_schema_uses_all_names_and_updates_every_reference() {
         let drawn = first();
         let answer_text = answer(&drawn).to_string();
-        let (made, ()) = part_from_answer(&answer_text, std::slice::from_ref(&drawn), valid)
+        let (part, ()) = part_from_answer(&answer_text, std::slice::from_ref(&drawn), valid)
             .expect("a form")
             .expect("taken");
-        assert!(made.title.starts_with("Mine "));
+        assert!(part.title.starts_with("Mine "));
         assert!(
-            made.entities.iter().all(|entity| entity.key.starts_with("mine_") && entity.key == entity.plural)
+            part.entities.iter().all(|entity| entity.key.starts_with("mine_") && entity.key == entity.plural)
         );
-        assert_eq!(made.conventions, drawn.conventions);
+        assert_eq!(part.conventions, drawn.conventions);
     }
 
     #[test]
@@ -372,12 +372,12 @@ mod tests {
         let drawn = first();
         let mut answer_text = answer(&drawn);
         let places = described_places(&drawn);
-        let (field, was) = (places[4].0.clone(), places[4].2.clone());
+        let (field, text) = (places[4].0.clone(), places[4].2.clone());
         answer_text["answer"][&field] = json!("id");
-        let (made, ()) = part_from_answer(&answer_text.to_string(), std::slice::from_ref(&drawn), valid)
+        let (part, ()) = part_from_answer(&answer_text.to_string(), std::slice::from_ref(&drawn), valid)
             .expect("a form")
             .expect("taken");
-        assert_eq!(made.entities[0].fields[0].name, was);
+        assert_eq!(part.entities[0].fields[0].name, text);
 
         for (label, ..) in &places {
             answer_text["answer"][label] = json!("same");
@@ -400,7 +400,7 @@ mod tests {
             part_from_answer(&value.to_string(), std::slice::from_ref(&drawn), valid).expect("a form");
         assert_eq!(taken.expect("taken").0.title, "Of Its Own");
         let before = scenario::change::next_turn(&drawn);
-        let mut seen = [0, 0];
+        let mut counts = [0, 0];
         for kind in ChangeKind::ALL {
             let mut draw = SEED.draw(2, &format!("{kind:?}"));
             let Some((change, _)) = draw_change_of(kind, &mut draw, &before, &mut TouchedParts::new()) else {
@@ -418,9 +418,9 @@ mod tests {
                 "{kind:?}"
             );
             assert_eq!(repeats(&change, &change), is_open, "{kind:?}");
-            seen[usize::from(is_open)] += 1;
+            counts[usize::from(is_open)] += 1;
         }
-        assert!(seen.iter().all(|seen| *seen > 3), "{seen:?}");
+        assert!(counts.iter().all(|counts| *counts > 3), "{counts:?}");
     }
 
     #[test]

@@ -202,15 +202,15 @@ fn without_since(value: &mut Value) {
 mod tests {
     use super::*;
 
-    fn keys(value: &Value, into: &mut Vec<String>) {
+    fn keys(value: &Value, names: &mut Vec<String>) {
         match value {
             Value::Object(parts) => {
                 for (key, part) in parts {
-                    into.push(key.clone());
-                    keys(part, into);
+                    names.push(key.clone());
+                    keys(part, names);
                 }
             }
-            Value::Array(parts) => parts.iter().for_each(|part| keys(part, into)),
+            Value::Array(parts) => parts.iter().for_each(|part| keys(part, names)),
             _ => {}
         }
     }

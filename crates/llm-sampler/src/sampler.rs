@@ -166,16 +166,16 @@ impl Sampler for LlmSampler {
             most_tokens: offered_choices::most_tokens(choices),
         };
         let mut answers = Vec::new();
-        let made = request_answer(&source, &request, &mut answers, &self.tally, |text| {
+        let part = request_answer(&source, &request, &mut answers, &self.tally, |text| {
             match offered_choices::part_from_answer(text, choices, |named| with_used_names(named.clone())) {
                 Some(filled) => filled.map(|(_, schema)| schema),
                 None => match assemble_schema(answer::design(text)?, &drawn)? {
-                    made if is_live && made == drawn => Err(AN_EXAMPLE.to_owned()),
-                    made => Ok(made),
+                    part if is_live && part == drawn => Err(AN_EXAMPLE.to_owned()),
+                    part => Ok(part),
                 },
             }
         })?;
-        Ok(SamplerOutput { made: made.unwrap_or(drawn), answers })
+        Ok(SamplerOutput { made: part.unwrap_or(drawn), answers })
     }
 
     fn next_turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<SamplerOutput<Turn>, SampleError> {

@@ -38,8 +38,8 @@ pub(crate) fn schema_text(schema: &Schema) -> String {
                 None => write!(out, " only {} = {}", only.field, only.equals),
             };
         }
-        if let Some(by) = &analytic.by {
-            let _ = write!(out, " by {by}");
+        if let Some(group_field) = &analytic.by {
+            let _ = write!(out, " by {group_field}");
         }
         out.push('\n');
     }
@@ -98,13 +98,13 @@ fn write_entity(out: &mut String, entity: &Entity) {
 
 fn write_field(out: &mut String, field: &Field) {
     let _ = write!(out, "  {}{}: {}", field.key, named(&field.key, &field.name), kind(&field.kind));
-    for (is, word) in [
+    for (is_stated, word) in [
         (field.required, " required"),
         (field.nullable, " nullable"),
         (field.unique, " unique"),
         (field.immutable, " immutable"),
     ] {
-        if is {
+        if is_stated {
             out.push_str(word);
         }
     }

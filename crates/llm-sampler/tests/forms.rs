@@ -219,13 +219,13 @@ fn a_pack_records_by_turn_how_much_the_model_made() {
             .unwrap_or_else(|e| panic!("{e}"))
             .manifest
     };
-    let made = write(&sampler(&endpoint), "pack");
+    let pack = write(&sampler(&endpoint), "pack");
     drop(endpoint);
-    for scenario in &made.scenarios {
+    for scenario in &pack.scenarios {
         assert_eq!((&scenario.sampled[..], &scenario.fallback[..]), (&[1, 1, 1][..], &[0, 1, 1][..]));
     }
     let read = Pack::open_path(&folder.path().join("pack")).expect("a pack");
-    assert_eq!(*read.manifest(), made);
+    assert_eq!(*read.manifest(), pack);
     for turn in 1..=3 {
         assert_eq!(read.verify_turn(0, turn), None);
     }
@@ -245,5 +245,5 @@ fn a_pack_records_by_turn_how_much_the_model_made() {
             .is_some_and(|mismatch| mismatch.what.contains("2 by the seed instead; the turn has 1 and 1"))
     );
     let answers = Replay::new(move |scenario, turn| read.answers(scenario, turn).map_err(|e| e.to_string()));
-    assert_eq!(write(&LlmSampler::replay(answers), "again"), made);
+    assert_eq!(write(&LlmSampler::replay(answers), "again"), pack);
 }

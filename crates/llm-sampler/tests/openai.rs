@@ -304,9 +304,9 @@ fn an_aborted_generation_resumes_where_it_ended() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("pack.answers.jsonl");
     let journal = || Arc::new(Journal::open(&path, json!("these settings")).expect("a journal"));
-    let refusing = |from: usize| {
+    let refusing = |threshold: usize| {
         Endpoint::start(move |request| {
-            if request.number >= from {
+            if request.number >= threshold {
                 return Reply::Http(401, Vec::new(), "over".to_owned());
             }
             if request.number == 1 { Reply::Says("Hm.".to_owned()) } else { reply_with_good_change(request) }
@@ -351,7 +351,8 @@ fn an_aborted_pack_is_resumed_marked_and_replayed() {
         || Arc::new(Journal::open(&path_of("answers"), json!("these settings")).expect("a journal"));
     let write = |sampler: &LlmSampler, name: &str| {
         let (target, options) = (Target::Folder(path_of(name)), pack::Options::default());
-        pack::generate(&settings, sampler, &target, &options, &|_| {}, &stop).map(|made| made.manifest)
+        pack::generate(&settings, sampler, &target, &options, &|_| {}, &stop)
+            .map(|made_pack| made_pack.manifest)
     };
     // The answer for a change is not a design, so the first schema takes three calls and is replaced.
     let breaks = Endpoint::start(|request| match request.number {
@@ -382,14 +383,14 @@ fn an_aborted_pack_is_resumed_marked_and_replayed() {
 
     let whole = Endpoint::start(reply_with_good_change);
     let kept = journal();
-    let made = write(&sampler(&whole.base_url()).keeping(&kept), "pack").expect("a pack");
+    let made_pack = write(&sampler(&whole.base_url()).keeping(&kept), "pack").expect("a pack");
     assert_eq!(whole.requests().len(), 1, "only missing answers are requested");
-    assert_eq!(made.scenarios[0].origin, Origin::Replaced);
+    assert_eq!(made_pack.scenarios[0].origin, Origin::Replaced);
     kept.remove().expect("it is there");
     drop(whole);
     let pack = Pack::open_path(&path_of("pack")).expect("a pack");
     let answers = Replay::new(move |scenario, turn| pack.answers(scenario, turn).map_err(|e| e.to_string()));
-    assert_eq!(write(&LlmSampler::replay(answers), "again").expect("a pack"), made);
+    assert_eq!(write(&LlmSampler::replay(answers), "again").expect("a pack"), made_pack);
 }
 
 #[test]

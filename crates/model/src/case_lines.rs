@@ -71,14 +71,14 @@ impl CaseLog {
         self.tests.is_empty() && self.summary.is_none() && self.odd_summary.is_none()
     }
 
-    fn take(&mut self, mut test: TestResult, seen: &mut HashMap<String, u32>) {
+    fn take(&mut self, mut test: TestResult, times_by_id: &mut HashMap<String, u32>) {
         self.total += 1;
         self.passed += u32::from(test.outcome == TestOutcome::Passed);
         self.failing += u32::from(test.is_failing());
         if self.tests.len() >= TEST_CAP {
             return;
         }
-        let times = seen.entry(test.id.clone()).or_insert(0);
+        let times = times_by_id.entry(test.id.clone()).or_insert(0);
         *times += 1;
         if *times > 1 {
             test.id = format!("{}#{times}", test.id);
@@ -91,7 +91,7 @@ impl CaseLog {
 pub fn parse(output: &str) -> CaseLog {
     let output = output.strip_prefix('\u{feff}').unwrap_or(output);
     let mut log = CaseLog::default();
-    let mut seen: HashMap<String, u32> = HashMap::new();
+    let mut times_by_id: HashMap<String, u32> = HashMap::new();
     let mut lines = output.lines();
     while let Some(line) = lines.next() {
         let line = strip_ansi(line);
@@ -106,7 +106,7 @@ pub fn parse(output: &str) -> CaseLog {
                 }
             }
             if let Some(test) = case(&record) {
-                log.take(test, &mut seen);
+                log.take(test, &mut times_by_id);
             }
         } else if log.summary.is_none()
             && let Some(rest) = after_word(&line, "CASE_SUMMARY")
@@ -157,15 +157,15 @@ fn summary(rest: &str) -> Option<Summary> {
 fn case(record: &str) -> Option<TestResult> {
     // Where each key begins and where its value begins.
     let mut found: Vec<(usize, usize, usize)> = Vec::with_capacity(KEYS.len());
-    let mut from = 0;
+    let mut search_start = 0;
     for (index, (key, quoted)) in KEYS.iter().enumerate() {
         let exact = if *quoted { format!(" {key}=\"") } else { format!(" {key}=") };
         let loose = format!(" {key}=");
         if let Some((start, mark)) =
-            [exact, loose].iter().find_map(|m| Some((record[from..].find(m)?, m.len())))
+            [exact, loose].iter().find_map(|m| Some((record[search_start..].find(m)?, m.len())))
         {
-            found.push((index, from + start, from + start + mark));
-            from += start + mark;
+            found.push((index, search_start + start, search_start + start + mark));
+            search_start += start + mark;
         }
     }
     let value = |key: &str| {

@@ -75,8 +75,8 @@ pub fn one_line(text: &str, most: usize) -> String {
             is_blank = !out.is_empty();
             continue;
         }
-        let of_character = if is_display_control(c) { c.escape_unicode().count() } else { 1 };
-        let width = usize::from(is_blank) + of_character;
+        let character_length = if is_display_control(c) { c.escape_unicode().count() } else { 1 };
+        let width = usize::from(is_blank) + character_length;
         if width > left {
             out.push('…');
             break;

@@ -141,9 +141,9 @@ impl Episode {
             && let Some(last) = turn.attempts.last()
         {
             // The agent may continue after a failed turn, so the later end of the episode does not explain that failure.
-            let of_episode =
+            let episode_attempts =
                 self.end_reason.filter(|_| self.turns.last().is_some_and(|t| t.number == turn.number));
-            let from_outside = of_episode.filter(|reason| {
+            let from_outside = episode_attempts.filter(|reason| {
                 *reason == EndReason::Unfinished
                     || self.attempts_left && reason.default_ending() == Ending::Censored
             });
@@ -154,8 +154,10 @@ impl Episode {
                 (Verdict::Passed | Verdict::Failed, _) => last.end_reason.unwrap_or(EndReason::TestsFailed),
                 // A turn without tests has no verdict. The reason of the episode is the only evidence.
                 (Verdict::NotTested, _) => self.end_reason.unwrap_or(EndReason::NoVerdict),
-                (Verdict::Error, _) => last.end_reason.or(of_episode).unwrap_or(EndReason::NoVerdict),
-                (Verdict::Unfinished, _) => last.end_reason.or(of_episode).unwrap_or(EndReason::Unfinished),
+                (Verdict::Error, _) => last.end_reason.or(episode_attempts).unwrap_or(EndReason::NoVerdict),
+                (Verdict::Unfinished, _) => {
+                    last.end_reason.or(episode_attempts).unwrap_or(EndReason::Unfinished)
+                }
             };
             return (Some(stamina + 1), reason);
         }

@@ -59,7 +59,7 @@ impl GraderPlace {
 
     /// Adds the places that a text names: an absolute path `/tests` or `/logs/verifier`, or a file name `reward.txt` or
     /// `reward.json`. The path of another folder with the same last name (`/app/tests`, `tests/`) does not count.
-    pub fn named_in(text: &str, to: &mut BTreeSet<Self>) {
+    pub fn named_in(text: &str, places: &mut BTreeSet<Self>) {
         let found = |name: &str| {
             let is_path = name.starts_with('/');
             text.match_indices(name).any(|(index, _)| {
@@ -71,8 +71,8 @@ impl GraderPlace {
             (Self::VerifierLogs, &["/logs/verifier"]),
             (Self::RewardFile, &["reward.txt", "reward.json"]),
         ] {
-            if !to.contains(&place) && names.iter().any(|&name| found(name)) {
-                to.insert(place);
+            if !places.contains(&place) && names.iter().any(|&name| found(name)) {
+                places.insert(place);
             }
         }
     }

@@ -88,18 +88,18 @@ fn played(room: &Path, episodes: u32, turns: u32, docker: bool, at_once: u32) ->
         "keep_snapshots=2".to_owned(),
     ];
     let settings = runner::settings::resolve(&[], &values)?;
-    let seen = Arc::new(Mutex::new(Costs::default()));
-    let to = seen.clone();
+    let costs = Arc::new(Mutex::new(Costs::default()));
+    let kept_costs = costs.clone();
     let every = (episodes * turns / 20).max(1) as usize;
     let on_event: runner::OnEvent = Arc::new(move |event| {
-        let Ok(mut seen) = to.lock() else { return };
+        let Ok(mut costs) = kept_costs.lock() else { return };
         match event {
-            Event::Attempt { own_seconds, .. } => seen.own.push(*own_seconds),
+            Event::Attempt { own_seconds, .. } => costs.own.push(*own_seconds),
             Event::Turn { .. } => {
-                seen.turns += 1;
-                if seen.turns % every == 0 {
-                    let turns = seen.turns;
-                    seen.memory.push((turns, memory()));
+                costs.turns += 1;
+                if costs.turns % every == 0 {
+                    let turns = costs.turns;
+                    costs.memory.push((turns, memory()));
                 }
             }
             _ => {}
@@ -109,21 +109,22 @@ fn played(room: &Path, episodes: u32, turns: u32, docker: bool, at_once: u32) ->
     let started = Instant::now();
     let finish = runtime.block_on(runner::run(settings, on_event))?;
     let seconds = started.elapsed().as_secs_f64();
-    let mut seen = seen.lock().map_err(|_| "a thread of the run has failed")?;
-    seen.own.sort_by(f64::total_cmp);
-    let at = |share: f64| seen.own.get((seen.own.len() as f64 * share) as usize).or(seen.own.last()).copied();
+    let mut costs = costs.lock().map_err(|_| "a thread of the run has failed")?;
+    costs.own.sort_by(f64::total_cmp);
+    let quantile =
+        |share: f64| costs.own.get((costs.own.len() as f64 * share) as usize).or(costs.own.last()).copied();
     Ok(json!({
         "containers": if docker { "docker" } else { "none" },
         "finish": finish,
         "episodes": episodes,
         "at_once": at_once,
-        "turns": seen.turns,
-        "attempts": seen.own.len(),
+        "turns": costs.turns,
+        "attempts": costs.own.len(),
         "seconds": seconds,
-        "own_seconds_median": at(0.5),
-        "own_seconds_p95": at(0.95),
-        "own_seconds_most": at(1.0),
-        "memory_bytes_by_turn": seen.memory,
+        "own_seconds_median": quantile(0.5),
+        "own_seconds_p95": quantile(0.95),
+        "own_seconds_most": quantile(1.0),
+        "memory_bytes_by_turn": costs.memory,
     }))
 }
 

@@ -68,7 +68,8 @@ pub(crate) struct AgentCall {
     pub(crate) seen: Option<AttemptSummary>,
     /// The budget or the fault that ended it.
     pub(crate) stop_reason: Option<StopReason>,
-    /// Why its end is attributed to the endpoint, although the gateway has not ended it.
+    /// Why its end is attributed to the endpoint, although the gateway has not ended it. Where its harness may have finished, only
+    /// if its tests do not pass.
     pub(crate) blamed: Option<gateway::EndpointFault>,
 }
 
@@ -104,7 +105,8 @@ impl AgentCall {
             Some(EndReason::Environment) => None,
             _ if is_lost || exit.stopped => None,
             _ if exit.disk_full || exit.out_of_memory => Some(EndedBy::Agent),
-            None => Some(EndedBy::Agent),
+            // Without a changed file a success has one of these reasons.
+            None | Some(EndReason::NoChange | EndReason::GaveUp) => Some(EndedBy::Finished),
             Some(_) => Some(EndedBy::HarnessExit),
         }
     }
@@ -240,15 +242,15 @@ pub(crate) async fn call(
             never = spending => match never {},
         }
     };
-    let seen = attempt.as_ref().map(gateway::Attempt::close);
-    if let Some(seen) = &seen {
+    let recorded = attempt.as_ref().map(gateway::Attempt::close);
+    if let Some(recorded) = &recorded {
         // Includes the last answers. Shown while the tests run.
-        write_spending(status, sum(known.spent, seen.spent)).await;
+        write_spending(status, sum(known.spent, recorded.spent)).await;
     }
-    let stop_reason = seen.as_ref().map_or(late, |seen| seen.stop_reason.clone());
+    let stop_reason = recorded.as_ref().map_or(late, |recorded| recorded.stop_reason.clone());
     // An attempt that a budget of the run cuts off is recorded, not dropped.
     let is_dropped = || stop.is_cancelled() && context.spent_budget().is_none();
-    if seen.is_none() && (end.is_err() || is_dropped()) {
+    if recorded.is_none() && (end.is_err() || is_dropped()) {
         // It is dropped, and only its harness knows what it spent.
         context.add_unknown(&owner.episode, end.as_ref().map_or(0.0, |end| end.seconds));
     }
@@ -263,7 +265,7 @@ pub(crate) async fn call(
     // The files of a task's container are not compared.
     let is_of_task = matches!(call_place, CallPlace::Task { .. });
     let seconds = call.seconds;
-    let requests = seen.as_ref().map(|seen| seen.records.len() as u32);
+    let requests = recorded.as_ref().map(|recorded| recorded.records.len() as u32);
     let worked = known.worked;
     let (harness, folders, scrub) = (context.harness.clone(), folders.clone(), context.scrub.clone());
     let read = blocking(move || {
@@ -285,7 +287,7 @@ pub(crate) async fn call(
         Ok((end, outcome))
     });
     let (end, outcome) = read.await.map_err(AgentCallError::Files)?;
-    let mut called = AgentCall { end, outcome, seen, stop_reason, blamed: None };
+    let mut called = AgentCall { end, outcome, seen: recorded, stop_reason, blamed: None };
     let budget = context.settings.budgets.attempt.seconds.filter(|_| called.spent_its_time());
     let limit = Duration::from_secs(budget.unwrap_or(seconds));
     if let (Some(attempt), Some(ended_by)) = (&attempt, called.ended_by()) {

@@ -1,6 +1,6 @@
 //! Why the call of an agent ended: the first of a budget, the container's limits, and what the harness reports.
 
-use gateway::{EndpointFault, FaultTreatment, Scope, StopReason};
+use gateway::{EndedBy, EndpointFault, FaultTreatment, Scope, StopReason};
 use model::EndReason;
 
 use crate::agent::AgentCall;
@@ -14,7 +14,8 @@ pub(crate) struct AgentEnd {
 }
 
 /// Why the agent's call ended, by what ended it and what the harness reports. The error is a fault of the endpoint or the
-/// container. `may_retry`: the attempt can be retried, so an end that an agent could cause at will is excused.
+/// container. `may_retry`: the attempt can be retried, so an end that an agent could cause at will is excused. Some faults wait for
+/// the tests ([`fault_unless_passed`]).
 pub(crate) fn agent_end(
     called: &AgentCall,
     budget: Option<&StopReason>,
@@ -28,7 +29,8 @@ pub(crate) fn agent_end(
         reason: Some(reason),
         exception: Some(exception(kind, message)),
     };
-    if let Some(fault) = called.blamed.as_ref().and_then(|fault| excused(called, fault, may_retry)) {
+    let judged_at_once = called.blamed.as_ref().filter(|fault| !awaits_tests(called, fault));
+    if let Some(fault) = judged_at_once.and_then(|fault| excused(called, fault, may_retry)) {
         return Err(fault);
     }
     if let Some(over @ StopReason::Budget { .. }) = budget {
@@ -61,7 +63,7 @@ pub(crate) fn agent_end(
             "the memory limit of the container ended it",
         ));
     }
-    let overflow = called.seen.as_ref().and_then(|seen| match &seen.stop_reason {
+    let overflow = called.seen.as_ref().and_then(|recorded| match &recorded.stop_reason {
         Some(StopReason::ContextOverflow { message }) => Some(message),
         _ => None,
     });
@@ -81,8 +83,29 @@ pub(crate) fn agent_end(
     }
 }
 
+/// Whether a fault counts only where the tests do not pass: a harness that reports success may have finished its work before, and
+/// so may one that ended by itself on a fault that is not the endpoint's for certain. A run without an answer needs no tests: no
+/// agent has worked.
+fn awaits_tests(called: &AgentCall, fault: &EndpointFault) -> bool {
+    let is_answered = !matches!(fault.treatment, FaultTreatment::RunUnanswered { .. });
+    let exit = called.end.exit;
+    let may_have_finished = match called.ended_by() {
+        Some(EndedBy::Finished) => true,
+        Some(EndedBy::HarnessExit | EndedBy::HarnessReport) => {
+            fault.treatment == FaultTreatment::RetriedThenAgent && exit.code.is_some() && !exit.disk_full
+        }
+        _ => false,
+    };
+    is_answered && may_have_finished
+}
+
+/// The fault of the endpoint on which a harness ended that may have finished its work. It counts where the tests do not pass.
+pub(crate) fn fault_unless_passed(called: &AgentCall) -> Option<&EndpointFault> {
+    called.blamed.as_ref().filter(|fault| awaits_tests(called, fault))
+}
+
 /// The fault that excuses a call; `None` if the call is not excused.
-fn excused(called: &AgentCall, fault: &EndpointFault, may_retry: bool) -> Option<Unrecorded> {
+pub(crate) fn excused(called: &AgentCall, fault: &EndpointFault, may_retry: bool) -> Option<Unrecorded> {
     let cause = fault.reason.clone();
     match fault.treatment {
         FaultTreatment::Censored => Some(Unrecorded::Endpoint(cause)),
@@ -127,7 +150,7 @@ pub(crate) fn budget_spent(stop_reason: &StopReason) -> AgentEnd {
 /// Checks that the agent reached the gateway, while no call of the episode has worked yet. On a bridge a firewall may block
 /// it, and then the agent had no model.
 pub(crate) fn check_reached_gateway(called: &AgentCall) -> Result<(), Unrecorded> {
-    let silent = called.seen.as_ref().is_some_and(|seen| seen.records.is_empty());
+    let silent = called.seen.as_ref().is_some_and(|recorded| recorded.records.is_empty());
     if !silent || called.outcome.end != Some(EndReason::Endpoint) {
         return Ok(());
     }
@@ -214,17 +237,50 @@ mod tests {
         EndpointFault { reason: reason.to_owned(), treatment }
     }
 
-    /// An agent can end its harness while it waits for the endpoint.
+    /// An agent can ask for a very long answer.
     #[test]
     fn an_end_that_an_agent_can_cause_is_excused_only_while_the_attempt_can_be_retried() {
-        let mut ended = called(EndReason::KilledItself, false, None, false);
-        ended.blamed = Some(fault("429; no answer had come", FaultTreatment::RetriedThenAgent));
+        let mut ended = called(EndReason::AgentTimeout, true, None, false);
+        ended.blamed = Some(fault("sent nothing for 40 s", FaultTreatment::RetriedThenAgent));
         assert!(
-            matches!(agent_end(&ended, None, 60, true), Err(Unrecorded::Endpoint(cause)) if cause.starts_with("429"))
+            matches!(agent_end(&ended, None, 60, true), Err(Unrecorded::Endpoint(cause)) if cause.starts_with("sent"))
         );
-        assert_eq!(agent_end(&ended, None, 60, false).unwrap().reason, Some(EndReason::KilledItself));
+        assert_eq!(fault_unless_passed(&ended), None, "its limit ended it in the middle of its work");
+        assert_eq!(agent_end(&ended, None, 60, false).unwrap().reason, Some(EndReason::AgentTimeout));
         ended.blamed = Some(fault("broke off", FaultTreatment::Censored));
         assert!(matches!(agent_end(&ended, None, 60, false), Err(Unrecorded::Endpoint(_))));
+    }
+
+    /// Its tests come first: an attempt that passes is passed.
+    #[test]
+    fn a_fault_on_which_a_harness_ended_that_may_have_finished_waits_for_the_tests() {
+        let mut ended = called(EndReason::AgentError, false, None, false);
+        for treatment in [FaultTreatment::RetriedThenAgent, FaultTreatment::Censored] {
+            ended.outcome.end = None;
+            ended.blamed = Some(fault("broke off", treatment));
+            assert_eq!(agent_end(&ended, None, 60, true).unwrap().reason, None, "{treatment:?}");
+            assert_eq!(fault_unless_passed(&ended), ended.blamed.as_ref(), "{treatment:?}");
+        }
+        // One that reports a failure is judged at once where the fault is the endpoint's for certain.
+        for end in [EndReason::AgentError, EndReason::KilledItself, EndReason::Endpoint] {
+            ended.outcome.end = Some(end);
+            ended.blamed = Some(fault("broke off", FaultTreatment::Censored));
+            assert!(matches!(agent_end(&ended, None, 60, true), Err(Unrecorded::Endpoint(_))));
+            assert_eq!(fault_unless_passed(&ended), None, "{end:?}");
+            ended.blamed = Some(fault("429", FaultTreatment::RetriedThenAgent));
+            assert!(agent_end(&ended, None, 60, true).is_ok(), "{end:?}");
+            let excuse = |may_retry| excused(&ended, ended.blamed.as_ref().unwrap(), may_retry);
+            assert!(excuse(true).is_some() && excuse(false).is_none(), "an agent can end its harness");
+            assert_eq!(fault_unless_passed(&ended), ended.blamed.as_ref(), "{end:?}");
+            // A container over its limit is not tested.
+            ended.end.exit.disk_full = true;
+            assert_eq!(fault_unless_passed(&ended), None, "{end:?}");
+            ended.end.exit.disk_full = false;
+        }
+        ended.outcome.end = None;
+        ended.blamed = Some(fault("it failed", FaultTreatment::RunUnanswered { was_asked: true }));
+        assert!(matches!(agent_end(&ended, None, 60, true), Err(Unrecorded::Unanswered { .. })));
+        assert_eq!(fault_unless_passed(&ended), None, "no agent has worked");
     }
 
     /// A harness that fails before its first request is not attributed to the endpoint, and has a message of its own.
@@ -253,7 +309,6 @@ mod tests {
     /// Which ends the gateway judges, and as what.
     #[test]
     fn the_gateway_judges_every_end_that_the_endpoint_may_have_caused() {
-        use gateway::EndedBy;
         let end_of = |end: Option<EndReason>, stop_reason: Option<StopReason>| {
             let mut ended = called(EndReason::AgentError, false, None, false);
             (ended.outcome.end, ended.stop_reason) = (end, stop_reason);
@@ -264,7 +319,9 @@ mod tests {
         assert_eq!(end_of(failed, overflow), Some(EndedBy::HarnessExit), "a later request may have failed");
         assert_eq!(end_of(failed, None), Some(EndedBy::HarnessExit));
         assert_eq!(end_of(Some(EndReason::Endpoint), None), Some(EndedBy::HarnessReport));
-        assert_eq!(end_of(None, None), Some(EndedBy::Agent), "it finished");
+        for success in [None, Some(EndReason::NoChange), Some(EndReason::GaveUp)] {
+            assert_eq!(end_of(success, None), Some(EndedBy::Finished), "{success:?}");
+        }
         assert_eq!(end_of(Some(EndReason::Environment), None), None);
         let attempt = |limit| Some(budget(Scope::Attempt, limit));
         assert_eq!(end_of(failed, attempt("seconds")), Some(EndedBy::TimeLimit));
@@ -285,12 +342,12 @@ mod tests {
             "cost_usd": null, "seconds": 1.0, "status": 200, "retries": 0, "faults": [], "cut": null, "unmetered": false,
             "probe": false, "number": 1
         }));
-        let seen =
+        let recorded =
             gateway::AttemptSummary { records: vec![record.unwrap()], ..gateway::AttemptSummary::default() };
         let mut called = AgentCall {
             end: sandbox::ContainerEnd::default(),
             outcome: Outcome { end: Some(end), message: Some("said".to_owned()), ..Outcome::default() },
-            seen: (!direct).then_some(seen),
+            seen: (!direct).then_some(recorded),
             stop_reason: None,
             blamed: blamed.map(|reason| fault(reason, FaultTreatment::Censored)),
         };

@@ -3,7 +3,8 @@
 //! **What decides.** First the faults outside the agent. A call that the endpoint or the containers ended, or whose time they
 //! took, has no record and is not tested: the attempt is retried from its snapshot. A call that a budget of the run cut off is
 //! recorded as unfinished, with what it has spent, and not tested; a resume retries it. Then the tests: an attempt whose server
-//! passes is passed, however the agent's call ended, but a container over its disk limit is not tested. If it does not pass,
+//! passes is passed, however the agent's call ended, but a container over its disk limit is not tested. If it does not pass, and
+//! its harness ended by itself although its last request met a fault of the endpoint, it has no record either and is retried. Else
 //! the reason is the first of: a budget of the attempt or the episode, the container's limits (time, disk, memory), what the
 //! harness reports, the server, the tests.
 
@@ -19,10 +20,12 @@ use tokio_util::sync::CancellationToken;
 use validation::client::Verdicts;
 
 use crate::agent::{self, AgentCall, AgentCallError, CallPlace, OwnedCall};
-use crate::agent_end::{AgentEnd, agent_end, budget_spent, check_reached_gateway};
+use crate::agent_end::{
+    AgentEnd, agent_end, budget_spent, check_reached_gateway, excused, fault_unless_passed,
+};
 use crate::attempt_cost::{AttemptCost, attempt_cost};
 use crate::blocking::blocking;
-use crate::dropped_attempt::{REPEATS, Unrecorded};
+use crate::dropped_attempt::{Repeats, Unrecorded};
 use crate::folders::Folders;
 use crate::live::Phase;
 use crate::prompt;
@@ -49,7 +52,7 @@ pub(crate) struct Attempt<'a> {
     pub(crate) task: Option<simulated_model::Task>,
     pub(crate) stop: &'a CancellationToken,
     /// How often it ran before and was dropped.
-    pub(crate) repeats: u32,
+    pub(crate) repeats: Repeats,
 }
 
 /// An attempt that can be recorded.
@@ -68,11 +71,13 @@ pub(crate) struct DroppedAttempt {
     pub(crate) fault: Unrecorded,
     /// The results of its agent, if the call finished: shown if the attempt is given up.
     pub(crate) untested: Option<Box<UntestedAttempt>>,
+    /// Whether budgets allowed a retry when its end was judged, which decides; `None` = nothing was judged by that.
+    pub(crate) has_budget: Option<bool>,
 }
 
 impl From<Unrecorded> for DroppedAttempt {
     fn from(fault: Unrecorded) -> Self {
-        Self { fault, untested: None }
+        Self { fault, untested: None, has_budget: None }
     }
 }
 
@@ -112,6 +117,13 @@ struct TestResult {
     seconds: Option<f64>,
 }
 
+impl TestResult {
+    /// Whether the server passed every test.
+    fn has_passed(&self) -> bool {
+        self.verdicts.as_ref().is_some_and(|verdicts| verdicts.total > 0 && verdicts.passed == verdicts.total)
+    }
+}
+
 impl Attempt<'_> {
     /// Runs the attempt. Restores the live folders first, unless they are as they were before it.
     pub(crate) async fn play(&self) -> Result<FinishedAttempt, DroppedAttempt> {
@@ -140,7 +152,8 @@ impl Attempt<'_> {
         let (called, prompt) = self.agent().await?;
         // Before anything can fail: what was spent counts even if the attempt is dropped.
         let cost = attempt_cost(self.context, &self.owner.episode, &called);
-        let may_retry = self.repeats < REPEATS;
+        let has_budget = self.has_budget().await;
+        let may_retry = self.repeats.are_left() && has_budget;
         let seconds = self.context.settings.limits.seconds;
         let call_end = end_of_call(self.context, self.known.worked, seconds, &called, may_retry);
         let mut untested =
@@ -150,7 +163,10 @@ impl Attempt<'_> {
                 untested.spent_budget = spent_budget;
                 (agent_end, ended_by_run_budget)
             }
-            Err(fault) => return Err(DroppedAttempt { fault, untested: Some(Box::new(untested)) }),
+            Err(fault) => {
+                let untested = Some(Box::new(untested));
+                return Err(DroppedAttempt { fault, untested, has_budget: Some(has_budget) });
+            }
         };
         untested.code = self.keep_code().await?;
         if is_cut_off {
@@ -168,7 +184,10 @@ impl Attempt<'_> {
                         .await?);
                 }
                 (Ok(tested), _) => tested,
-                (Err(fault), _) => return Err(DroppedAttempt { fault, untested: Some(Box::new(untested)) }),
+                (Err(fault), _) => {
+                    let untested = Some(Box::new(untested));
+                    return Err(DroppedAttempt { fault, untested, has_budget: None });
+                }
             }
         };
         if disk_full {
@@ -176,8 +195,28 @@ impl Attempt<'_> {
             let folders = self.folders.clone();
             blocking(move || folders.restore()).await?;
         }
+        if !tested.has_passed()
+            && let Some((fault, has_budget)) = self.excuse_of_failure(&untested.called).await
+        {
+            let untested = Some(Box::new(untested));
+            return Err(DroppedAttempt { fault, untested, has_budget: Some(has_budget) });
+        }
         kill_points::point("tests ended");
         Ok(self.record(untested, tested, end, false).await?)
+    }
+
+    /// Whether budgets allow a retry.
+    async fn has_budget(&self) -> bool {
+        self.context.spent_budget_of_episode(self.status, &self.owner.episode).await.is_none()
+    }
+
+    /// The fault of the endpoint that excuses an attempt whose harness may have finished, and whose tests did not pass. One that an
+    /// agent could cause at will excuses nothing where no retry is left. With it whether budgets allow a retry: time goes by, so
+    /// that is asked once for both.
+    async fn excuse_of_failure(&self, called: &AgentCall) -> Option<(Unrecorded, bool)> {
+        let fault = fault_unless_passed(called)?;
+        let has_budget = self.has_budget().await;
+        excused(called, fault, self.repeats.are_left() && has_budget).map(|fault| (fault, has_budget))
     }
 
     /// Records an attempt that is given up, with what its agent left before something outside ended it.
@@ -366,8 +405,8 @@ pub(crate) fn end_of_call(
 ) -> Result<CallEnd, Unrecorded> {
     let spent_budget = budget(context, called)?;
     match context.spent_budget() {
-        Some(of_run) => {
-            Ok(CallEnd { spent_budget, agent_end: budget_spent(&of_run), ended_by_run_budget: true })
+        Some(run_budget) => {
+            Ok(CallEnd { spent_budget, agent_end: budget_spent(&run_budget), ended_by_run_budget: true })
         }
         None => {
             // Otherwise a relay has proven the connection to the gateway.

@@ -56,22 +56,23 @@ mod tests {
     #[test]
     fn time_counts_while_anything_runs() {
         let begin = Instant::now();
-        let at = |seconds| begin + Duration::from_secs(seconds);
-        let is = |watch: &Stopwatch, now, seconds: f64| (watch.seconds(now) - seconds).abs() < 1e-9;
+        let time_at = |seconds| begin + Duration::from_secs(seconds);
+        let shows_seconds =
+            |watch: &Stopwatch, now, seconds: f64| (watch.seconds(now) - seconds).abs() < 1e-9;
         let mut watch = Stopwatch::from_seconds(100.0);
-        watch.begin(at(0));
-        watch.begin(at(10));
-        watch.stop(at(30));
-        assert!(is(&watch, at(40), 140.0));
-        watch.stop(at(50));
+        watch.begin(time_at(0));
+        watch.begin(time_at(10));
+        watch.stop(time_at(30));
+        assert!(shows_seconds(&watch, time_at(40), 140.0));
+        watch.stop(time_at(50));
         // What a record says of earlier parts may be as much as there is.
         let mut endless = Stopwatch::from_seconds(18_446_744_073_709_549_568.0);
-        endless.begin(at(0));
-        assert!(endless.seconds(at(4000)) > 1e19);
-        endless.stop(at(4000));
+        endless.begin(time_at(0));
+        assert!(endless.seconds(time_at(4000)) > 1e19);
+        endless.stop(time_at(4000));
         // All have stopped.
-        assert!(is(&watch, at(500), 150.0));
-        watch.begin(at(500));
-        assert!(is(&watch, at(501), 151.0));
+        assert!(shows_seconds(&watch, time_at(500), 150.0));
+        watch.begin(time_at(500));
+        assert!(shows_seconds(&watch, time_at(501), 151.0));
     }
 }

@@ -107,14 +107,14 @@ pub(crate) async fn open(
             };
             let (listen, socket) = match gateway_place {
                 GatewayPlace::Address(host) => (vec![SocketAddr::new(host, 0)], None),
-                GatewayPlace::Socket { path, seen } => (Vec::new(), Some((path, seen))),
+                GatewayPlace::Socket { path, seen: recording } => (Vec::new(), Some((path, recording))),
             };
             let mut gateway = match before {
                 EarlierSpending::Gateway(Some(old)) => old.successor(&listen, settings).await?,
                 _ => Gateway::start(&listen, settings).await?,
             };
-            if let Some((path, seen)) = socket {
-                gateway.listen_at(&path, seen)?;
+            if let Some((path, recording)) = socket {
+                gateway.listen_at(&path, recording)?;
             }
             Some(gateway)
         }

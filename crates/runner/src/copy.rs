@@ -98,10 +98,10 @@ impl CopyReport {
 }
 
 /// Copies what lies in a folder into another one, which is made.
-pub(crate) fn copy(from: &Path, to: &Path, bounds: Bounds<'_>) -> io::Result<CopyReport> {
-    confined_path::create_folders(to)?;
-    let source = open_unlocked(from)?;
-    let target = confined_path::open_folder(to)?;
+pub(crate) fn copy(source_folder: &Path, target_folder: &Path, bounds: Bounds<'_>) -> io::Result<CopyReport> {
+    confined_path::create_folders(target_folder)?;
+    let source = open_unlocked(source_folder)?;
+    let target = confined_path::open_folder(target_folder)?;
     let is_root = rustix::process::geteuid().is_root();
     let mut work = Work { bounds, copied: CopyReport::default(), folder: Vec::new(), is_root };
     work.folder(source.as_fd(), target.as_fd(), 0)?;
@@ -143,14 +143,14 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn folder(&mut self, from: BorrowedFd<'_>, to: BorrowedFd<'_>, depth: u32) -> io::Result<()> {
-        for entry in Dir::read_from(from)? {
+    fn folder(&mut self, source: BorrowedFd<'_>, target: BorrowedFd<'_>, depth: u32) -> io::Result<()> {
+        for entry in Dir::read_from(source)? {
             let entry = entry?;
             let name = entry.file_name();
             if matches!(name.to_bytes(), b"." | b"..") {
                 continue;
             }
-            let stat = match statat(from, name, AtFlags::SYMLINK_NOFOLLOW) {
+            let stat = match statat(source, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => stat,
                 Err(Errno::NOENT) => continue,
                 Err(error) => return Err(error.into()),
@@ -162,14 +162,14 @@ impl Work<'_> {
             }
             let taken = match kind {
                 _ if self.copied.entries >= self.bounds.entries => false,
-                FileType::Directory => self.sub_folder(from, to, name, &stat, depth)?,
-                FileType::RegularFile => self.file(from, to, name, &stat)?,
+                FileType::Directory => self.sub_folder(source, target, name, &stat, depth)?,
+                FileType::RegularFile => self.file(source, target, name, &stat)?,
                 FileType::Symlink if self.bounds.links => {
-                    let link = readlinkat(from, name, Vec::new())?;
-                    symlinkat(&link, to, name)?;
+                    let link = readlinkat(source, name, Vec::new())?;
+                    symlinkat(&link, target, name)?;
                     if self.is_root {
                         let _ = rustix::fs::chownat(
-                            to,
+                            target,
                             name,
                             Some(rustix::fs::Uid::from_raw(stat.st_uid)),
                             Some(rustix::fs::Gid::from_raw(stat.st_gid)),
@@ -192,8 +192,8 @@ impl Work<'_> {
 
     fn sub_folder(
         &mut self,
-        from: BorrowedFd<'_>,
-        to: BorrowedFd<'_>,
+        source_parent: BorrowedFd<'_>,
+        target_parent: BorrowedFd<'_>,
         name: &CStr,
         stat: &rustix::fs::Stat,
         depth: u32,
@@ -202,9 +202,9 @@ impl Work<'_> {
             return Ok(false);
         }
         let _turn = dive(depth);
-        let source = open_folder(from, name)?;
-        mkdirat(to, name, Mode::RWXU)?;
-        let target = open_folder(to, name)?;
+        let source = open_folder(source_parent, name)?;
+        mkdirat(target_parent, name, Mode::RWXU)?;
+        let target = open_folder(target_parent, name)?;
         let length = self.folder.len();
         self.folder.extend_from_slice(name.to_bytes());
         self.folder.push(b'/');
@@ -216,8 +216,8 @@ impl Work<'_> {
 
     fn file(
         &mut self,
-        from: BorrowedFd<'_>,
-        to: BorrowedFd<'_>,
+        source_parent: BorrowedFd<'_>,
+        target_parent: BorrowedFd<'_>,
         name: &CStr,
         stat: &rustix::fs::Stat,
     ) -> io::Result<bool> {
@@ -227,9 +227,9 @@ impl Work<'_> {
         if size > self.bounds.file || self.copied.bytes.saturating_add(weight) > self.bounds.bytes {
             return Ok(false);
         }
-        let source = open_file(from, name)?;
+        let source = open_file(source_parent, name)?;
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let target = openat(to, name, flags, Mode::RUSR | Mode::WUSR)?;
+        let target = openat(target_parent, name, flags, Mode::RUSR | Mode::WUSR)?;
         if ioctl_ficlone(&target, &source).is_err() {
             content(&source, &target, size)?;
         }
@@ -276,17 +276,22 @@ fn content(source: &OwnedFd, target: &OwnedFd, size: u64) -> io::Result<()> {
         let end = seek(source, SeekFrom::Hole(begin)).unwrap_or(size).min(size);
         let mut done = begin;
         while done < end {
-            let (mut from, mut to) = (done, done);
+            let (mut source_offset, mut target_offset) = (done, done);
             let most = usize::try_from(end - done).unwrap_or(usize::MAX).min(64 << 20);
-            let count =
-                match rustix::fs::copy_file_range(source, Some(&mut from), target, Some(&mut to), most) {
-                    Ok(count) => count,
-                    Err(Errno::XDEV | Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP | Errno::PERM) => {
-                        copy_by_hand(source, target, done, most.min(1 << 20))?
-                    }
-                    Err(Errno::INTR) => continue,
-                    Err(error) => return Err(error.into()),
-                };
+            let count = match rustix::fs::copy_file_range(
+                source,
+                Some(&mut source_offset),
+                target,
+                Some(&mut target_offset),
+                most,
+            ) {
+                Ok(count) => count,
+                Err(Errno::XDEV | Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP | Errno::PERM) => {
+                    copy_by_hand(source, target, done, most.min(1 << 20))?
+                }
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+            };
             if count == 0 {
                 return Ok(());
             }
@@ -338,19 +343,19 @@ struct RaisedEntries<'a> {
 }
 
 fn remove_beneath(
-    at: BorrowedFd<'_>,
+    parent: BorrowedFd<'_>,
     name: &CStr,
     depth: u32,
     raised: &mut RaisedEntries<'_>,
 ) -> io::Result<()> {
-    match unlink(at, name, AtFlags::empty()) {
+    match unlink(parent, name, AtFlags::empty()) {
         Ok(()) => return Ok(()),
         // POSIX lets a folder be refused with either.
         Err(Errno::ISDIR | Errno::PERM | Errno::ACCESS) => {}
         Err(error) => return Err(error.into()),
     }
     let _turn = dive(depth);
-    let folder = open_folder(at, name)?;
+    let folder = open_folder(parent, name)?;
     for entry in Dir::read_from(&folder)? {
         let entry = entry?;
         let inner = entry.file_name();
@@ -367,15 +372,15 @@ fn remove_beneath(
             remove_beneath(folder.as_fd(), inner, depth + 1, raised)?;
         }
     }
-    Ok(unlink(at, name, AtFlags::REMOVEDIR)?)
+    Ok(unlink(parent, name, AtFlags::REMOVEDIR)?)
 }
 
 /// Removes a name, and unlocks the folder that it is in where that is locked.
-fn unlink(at: BorrowedFd<'_>, name: &CStr, flags: AtFlags) -> Result<(), Errno> {
-    match unlinkat(at, name, flags) {
+fn unlink(folder: BorrowedFd<'_>, name: &CStr, flags: AtFlags) -> Result<(), Errno> {
+    match unlinkat(folder, name, flags) {
         Err(Errno::ACCESS) => {
-            fchmod(at, Mode::RWXU)?;
-            unlinkat(at, name, flags)
+            fchmod(folder, Mode::RWXU)?;
+            unlinkat(folder, name, flags)
         }
         other => other,
     }

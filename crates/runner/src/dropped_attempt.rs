@@ -1,9 +1,56 @@
 //! Why an attempt has no record, and how often it is retried then.
 
+use serde::{Deserialize, Serialize};
+
 use crate::RunError;
 
 /// How often an attempt is retried because of something outside the agent, before it is given up.
 pub(crate) const REPEATS: u32 = 3;
+
+/// How often the attempt that an episode plays was retried because of something outside the agent. It stands in the status of the
+/// episode, so a kill does not lose it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Repeats {
+    turn: u32,
+    attempt: u32,
+    /// All of them.
+    pub(crate) count: u32,
+    /// Those until the attempt was given up the last time. A resume retries it as often again.
+    given_up_after: u32,
+}
+
+impl Repeats {
+    /// Those of an attempt: none yet, unless these are its own.
+    pub(crate) fn for_attempt(self, turn: u32, attempt: u32) -> Self {
+        if (self.turn, self.attempt) == (turn, attempt) {
+            self
+        } else {
+            Self { turn, attempt, ..Self::default() }
+        }
+    }
+
+    /// How many there were since the attempt began, or since a resume continued it after it had been given up.
+    pub(crate) fn recent_count(self) -> u32 {
+        self.count.saturating_sub(self.given_up_after)
+    }
+
+    /// Whether one more is allowed.
+    pub(crate) fn are_left(self) -> bool {
+        self.recent_count() < REPEATS
+    }
+
+    /// Counts one more.
+    pub(crate) fn add(&mut self) {
+        self.count = self.count.saturating_add(1);
+    }
+
+    /// The attempt is given up.
+    pub(crate) fn give_up(&mut self) {
+        self.given_up_after = self.count;
+    }
+}
+
 /// Why an attempt has no record.
 #[derive(Debug)]
 pub(crate) enum Unrecorded {
@@ -55,6 +102,23 @@ impl From<sandbox::SandboxError> for Unrecorded {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_attempt_is_retried_three_times_and_as_often_again_after_it_was_given_up() {
+        let mut repeats = Repeats::default().for_attempt(2, 1);
+        for count in 0..REPEATS {
+            assert!(repeats.are_left(), "{count}");
+            repeats.add();
+        }
+        assert!(!repeats.are_left() && repeats.count == REPEATS);
+        assert_eq!(repeats.for_attempt(2, 1), repeats);
+        assert_eq!(repeats.for_attempt(2, 2).count, 0, "of another attempt");
+        assert!(repeats.for_attempt(3, 1).are_left(), "of another turn");
+        repeats.give_up();
+        assert!(repeats.are_left());
+        repeats.add();
+        assert_eq!((repeats.count, repeats.recent_count()), (REPEATS + 1, 1), "the record says all of them");
+    }
 
     #[test]
     fn a_full_disk_ends_the_run_and_censors_no_episode() {

@@ -202,14 +202,14 @@ impl Episode<'_> {
     /// Reads the turn's data and writes its files. The trajectory begins the turn unless it has it already.
     async fn begin_turn(&mut self, turn: u32) -> Result<TurnData, RunError> {
         let simulated = self.context.settings.endpoint == EndpointSettings::Oracle;
-        let seen = self.history.len() as u32;
+        let begun_turns = self.history.len() as u32;
         // The sampler moves through a blocking thread and back.
         let mut turns =
             std::mem::replace(&mut self.turns, self.context.scenarios.turns(self.planned.scenario));
         let (mut data, earlier, turns) = blocking(move || {
             let mut earlier = Vec::new();
             if simulated {
-                for number in seen + 1..turn {
+                for number in begun_turns + 1..turn {
                     earlier.push(turns.schema(number)?);
                 }
             }

@@ -184,9 +184,9 @@ fn make_or_remove(copy: &Path, make: impl FnOnce() -> Result<(), RunError>) -> R
     })
 }
 
-fn copy_both(from: &Volumes, to: &Volumes) -> io::Result<()> {
-    copy::copy(&from.workspace, &to.workspace, Bounds::ALL)?;
-    copy::copy(&from.home, &to.home, Bounds::ALL)?;
+fn copy_both(source: &Volumes, target: &Volumes) -> io::Result<()> {
+    copy::copy(&source.workspace, &target.workspace, Bounds::ALL)?;
+    copy::copy(&source.home, &target.home, Bounds::ALL)?;
     Ok(())
 }
 
@@ -258,25 +258,26 @@ pub(crate) fn write_beneath(folder: &Path, path: &str, text: &str) -> Result<(),
     }
     let written = (|| {
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let mut at = copy::open_unlocked(folder)?;
+        let mut folder_fd = copy::open_unlocked(folder)?;
         let user = sandbox::container_user();
         for part in folders {
-            at = sub_folder(&at, part, flags, user)?;
+            folder_fd = sub_folder(&folder_fd, part, flags, user)?;
         }
         let part = format!("{}{name}", disk::TEMPORARY);
         // An agent may know the name, and have made anything of it.
-        if !matches!(unlinkat(&at, part.as_str(), AtFlags::empty()), Ok(()) | Err(Errno::NOENT)) {
+        if !matches!(unlinkat(&folder_fd, part.as_str(), AtFlags::empty()), Ok(()) | Err(Errno::NOENT)) {
             copy::remove(&whole.with_file_name(&part))?;
         }
         let create = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let mut file = std::fs::File::from(openat(&at, part.as_str(), create, Mode::from_raw_mode(0o600))?);
+        let mut file =
+            std::fs::File::from(openat(&folder_fd, part.as_str(), create, Mode::from_raw_mode(0o600))?);
         file.write_all(text.as_bytes())?;
         give(file.as_fd(), user);
-        match renameat(&at, part.as_str(), &at, *name) {
+        match renameat(&folder_fd, part.as_str(), &folder_fd, *name) {
             // A folder in its place.
             Err(Errno::ISDIR | Errno::NOTEMPTY | Errno::EXIST) => {
                 copy::remove(&whole)?;
-                renameat(&at, part.as_str(), &at, *name)?;
+                renameat(&folder_fd, part.as_str(), &folder_fd, *name)?;
             }
             other => other?,
         }
@@ -285,23 +286,23 @@ pub(crate) fn write_beneath(folder: &Path, path: &str, text: &str) -> Result<(),
     written.map_err(|error| wrong(error.to_string()))
 }
 
-fn sub_folder(at: &OwnedFd, name: &str, flags: OFlags, user: (u32, u32)) -> io::Result<OwnedFd> {
+fn sub_folder(parent: &OwnedFd, name: &str, flags: OFlags, user: (u32, u32)) -> io::Result<OwnedFd> {
     let entry = CString::new(name)?;
-    match open_folder(at.as_fd(), &entry) {
+    match open_folder(parent.as_fd(), &entry) {
         Ok(folder) => {
             copy::unlock(&folder)?;
             return Ok(folder);
         }
         Err(Errno::NOENT) => {}
         // A link or a file in its place.
-        Err(Errno::LOOP | Errno::NOTDIR) => unlinkat(at, name, AtFlags::empty())?,
+        Err(Errno::LOOP | Errno::NOTDIR) => unlinkat(parent, name, AtFlags::empty())?,
         Err(error) => return Err(error.into()),
     }
-    match mkdirat(at, name, Mode::from_raw_mode(0o700)) {
+    match mkdirat(parent, name, Mode::from_raw_mode(0o700)) {
         Ok(()) | Err(Errno::EXIST) => {}
         Err(error) => return Err(error.into()),
     }
-    let folder = openat(at, name, flags, Mode::empty())?;
+    let folder = openat(parent, name, flags, Mode::empty())?;
     give(folder.as_fd(), user);
     Ok(folder)
 }

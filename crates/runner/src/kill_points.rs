@@ -13,20 +13,20 @@ pub(crate) fn point(name: &'static str) {
     use std::collections::HashMap;
     use std::sync::Mutex;
     static COUNTS: Mutex<Option<HashMap<&str, u64>>> = Mutex::new(None);
-    let (all, of_name) = {
+    let (all, name_count) = {
         let mut counts = model::lock(&COUNTS);
         let counts = counts.get_or_insert_default();
-        let of_name = counts.entry(name).or_default();
-        *of_name += 1;
-        let of_name = *of_name;
-        (counts.values().sum::<u64>(), of_name)
+        let name_count = counts.entry(name).or_default();
+        *name_count += 1;
+        let name_count = *name_count;
+        (counts.values().sum::<u64>(), name_count)
     };
     let given = |variable: &str| std::env::var(variable).ok();
     if let Some(file) = given("STAMINA_COUNT_TO") {
         let _ = std::fs::write(file, all.to_string());
     }
     let Some(point) = given("STAMINA_KILL_AT") else { return };
-    if point == all.to_string() || point == format!("{name}:{of_name}") {
+    if point == all.to_string() || point == format!("{name}:{name_count}") {
         if let Some(file) = given("STAMINA_KILLED_TO") {
             let _ = std::fs::write(file, name);
         }

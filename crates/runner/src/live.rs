@@ -16,6 +16,7 @@ use self::logs::{faults, requests, tail, usual_gap};
 use self::problems::Problems;
 use self::stuck::{eta, stuck};
 use crate::control::ControlRequest;
+use crate::dropped_attempt::Repeats;
 use crate::state::{MOST_TURNS, RunFile, RunPaths, is_left};
 use crate::{Event, RunError, clock, disk};
 
@@ -158,6 +159,9 @@ pub(crate) struct EpisodeFile {
     /// The number of the last retry request that was fulfilled.
     #[serde(default)]
     pub(crate) retries: u32,
+    /// How often its attempt was retried because of something outside the agent.
+    #[serde(default)]
+    pub(crate) repeats: Repeats,
 }
 
 /// Most characters of a text that an episode's file holds.

@@ -163,12 +163,12 @@ fn no_server(text: &mut String, kind: Feedback, problem: &str, log: &str) {
     }
     text.push_str(problem);
     if kind == Feedback::Detailed && !log.trim().is_empty() {
-        let from = log.ceil_char_boundary(log.len().saturating_sub(LOG_BYTES));
+        let start = log.ceil_char_boundary(log.len().saturating_sub(LOG_BYTES));
         // A fence that the log cannot close.
         let _ = write!(
             text,
             "\n\nThe end of its output:\n\n~~~~~~\n{}\n~~~~~~",
-            clean(log.get(from..).unwrap_or_default())
+            clean(log.get(start..).unwrap_or_default())
         );
     }
 }

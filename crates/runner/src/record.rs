@@ -172,8 +172,9 @@ impl EpisodeFolder {
         };
         let path = self.path.join(folder).join(path);
         // A name that this system does not take, or that is a folder by now, is no reason to end a trial.
-        let made = path.parent().map_or(Ok(()), disk::folder);
-        let kept = made.and_then(|()| disk::write(&path, &self.scrub.bytes(content), Durability::Buffered));
+        let folder_result = path.parent().map_or(Ok(()), disk::folder);
+        let kept =
+            folder_result.and_then(|()| disk::write(&path, &self.scrub.bytes(content), Durability::Buffered));
         match kept {
             Err(error) if !is_full(&error) => {
                 tracing::warn!("an artifact could not be kept: {error}");

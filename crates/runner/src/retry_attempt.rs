@@ -10,7 +10,7 @@ use crate::agent_end::{self, AgentEnd};
 use crate::attempt::{Attempt, DroppedAttempt, FinishedAttempt};
 use crate::blocking::blocking;
 use crate::connections;
-use crate::dropped_attempt::{REPEATS, Unrecorded};
+use crate::dropped_attempt::{REPEATS, Repeats, Unrecorded};
 use crate::episode::{Episode, NextAction};
 use crate::live::Phase;
 use crate::record::AttemptRecord;
@@ -68,6 +68,12 @@ pub(crate) async fn wait_before_retry(
     }
 }
 
+/// Whether a dropped attempt is given up. `is_final`: no retry is left, or none would help. `has_budget`: budgets allow a retry.
+fn is_given_up(is_final: bool, is_unanswered: bool, has_budget: bool) -> bool {
+    // If another episode was answered meanwhile, a retry shows what caused the end of one without an answer.
+    is_final && !is_unanswered || !has_budget
+}
+
 /// How long the `repeats`-th retry waits, from 1.
 fn wait_time(repeats: u32) -> Duration {
     FIRST_WAIT.saturating_mul(1 << repeats.saturating_sub(1).min(20))
@@ -108,7 +114,8 @@ impl Episode<'_> {
         data: &Arc<TurnData>,
         attempt: u32,
     ) -> Result<Option<NextAction>, RunError> {
-        let (mut repeats, mut disappearances) = (0, 0);
+        let mut disappearances = 0;
+        let mut repeats = self.status.repeats(data.turn, attempt);
         loop {
             // A paused run begins no retries either.
             if !may_begin::wait_out_a_pause(self.context, &self.status).await {
@@ -123,7 +130,7 @@ impl Episode<'_> {
                 // This only stops the attempt; the other branch returns when it has ended.
                 never = retry_on_request(self.context, self.planned, &self.status, &stop) => match never {},
             };
-            let DroppedAttempt { fault, untested } = match played {
+            let DroppedAttempt { fault, untested, has_budget } = match played {
                 Ok(played) => {
                     let cut_off = played.record.verdict == Verdict::Unfinished;
                     let next = self.commit(data, played).await?;
@@ -138,6 +145,7 @@ impl Episode<'_> {
             }
             // Whether the run had no answer, and whether this attempt asked for none.
             let (mut is_unanswered, mut is_unasked) = (false, false);
+            let is_last = !repeats.are_left();
             let (reason, cause, is_final) = match fault {
                 // A control request asks for a retry.
                 Unrecorded::Stopped => continue,
@@ -155,16 +163,12 @@ impl Episode<'_> {
                     }
                     (EndReason::Environment, cause, true)
                 }
-                Unrecorded::Containers { cause, .. } => (EndReason::Environment, cause, repeats >= REPEATS),
-                Unrecorded::Endpoint(cause) => (EndReason::Endpoint, cause, repeats >= REPEATS),
+                Unrecorded::Containers { cause, .. } => (EndReason::Environment, cause, is_last),
+                Unrecorded::Endpoint(cause) => (EndReason::Endpoint, cause, is_last),
                 Unrecorded::Unanswered { cause, message, is_unasked: sent_none } => {
                     (is_unanswered, is_unasked) = (true, sent_none);
                     let reason = if is_unasked { EndReason::Environment } else { EndReason::Endpoint };
-                    (
-                        reason,
-                        cause_with_message(cause, message, self.context.harness.title()),
-                        repeats >= REPEATS,
-                    )
+                    (reason, cause_with_message(cause, message, self.context.harness.title()), is_last)
                 }
                 // A retry would fail too.
                 Unrecorded::Refused(cause) => (EndReason::Environment, cause, true),
@@ -172,18 +176,25 @@ impl Episode<'_> {
             let cause = self.context.scrub.text(&cause);
             tracing::warn!("{}: turn {}, attempt {attempt}: {cause}", self.planned.name, data.turn);
             // A spent budget allows no retry.
-            let spent_budget = self.context.spent_budget_of_episode(&self.status, &self.planned.name).await;
+            let has_budget = match has_budget {
+                Some(has_budget) => has_budget,
+                None => {
+                    let name = &self.planned.name;
+                    self.context.spent_budget_of_episode(&self.status, name).await.is_none()
+                }
+            };
             let is_endpoint = reason == EndReason::Endpoint;
             if is_final && (is_endpoint || is_unanswered) && self.context.is_never_answered().await {
+                repeats.give_up();
+                self.status.set_repeats(repeats);
                 // The next episodes would end the same way, without a result about the agent.
                 self.context.end(Ending::Broken(never_answered(&cause, is_unasked)));
                 return Ok(None);
             }
-            // If another episode was answered meanwhile, a retry shows what caused the end.
-            if is_final && !is_unanswered || spent_budget.is_some() {
-                if is_endpoint {
-                    self.context.count_endpoint(true);
-                }
+            if is_given_up(is_final, is_unanswered, has_budget) {
+                // Before it is recorded: a resume that takes the record back has retries left.
+                repeats.give_up();
+                self.status.set_repeats(repeats);
                 let end = agent_end::end_from_outside(reason, &cause);
                 let played = match untested {
                     Some(untested) => {
@@ -193,13 +204,19 @@ impl Episode<'_> {
                     }
                     None => self.unplayed_attempt(attempt, end, repeats),
                 };
-                return self.commit(data, played).await.map(Some);
+                let next = self.commit(data, played).await?;
+                // Once it is recorded: a resume plays it again after a kill before, and would count it twice.
+                if is_endpoint {
+                    self.context.count_endpoint(true);
+                }
+                return Ok(Some(next));
             }
-            repeats += 1;
+            repeats.add();
+            self.status.set_repeats(repeats);
             if is_endpoint {
                 self.context.count_endpoint(false);
             }
-            wait_before_retry(self.context, self.planned, &self.status, &cause, repeats).await;
+            wait_before_retry(self.context, self.planned, &self.status, &cause, repeats.recent_count()).await;
         }
     }
 
@@ -209,7 +226,7 @@ impl Episode<'_> {
         number: u32,
         connections: &'a RunConnections,
         stop: &'a CancellationToken,
-        repeats: u32,
+        repeats: Repeats,
     ) -> Attempt<'a> {
         Attempt {
             context: self.context,
@@ -240,7 +257,7 @@ impl Episode<'_> {
     }
 
     /// The record of an attempt that is given up before its agent did anything.
-    fn unplayed_attempt(&self, attempt: u32, end: AgentEnd, repeats: u32) -> FinishedAttempt {
+    fn unplayed_attempt(&self, attempt: u32, end: AgentEnd, repeats: Repeats) -> FinishedAttempt {
         let now = clock::now();
         let record = AttemptRecord {
             attempt,
@@ -249,7 +266,7 @@ impl Episode<'_> {
             started_at: now.clone(),
             finished_at: now,
             exception: end.exception,
-            repeats,
+            repeats: repeats.count,
             ..AttemptRecord::default()
         };
         FinishedAttempt { record, after: self.known.clone(), spent_budget: None, own_seconds: 0.0 }
@@ -265,5 +282,15 @@ mod tests {
         let seconds: Vec<u64> = (1..=REPEATS).map(|repeats| wait_time(repeats).as_secs()).collect();
         assert_eq!(seconds, [5, 10, 20]);
         assert!(wait_time(u32::MAX) >= wait_time(9), "no number is too large");
+    }
+
+    #[test]
+    fn an_attempt_is_given_up_without_a_retry_that_is_left_and_without_a_budget() {
+        assert!(!is_given_up(false, false, true));
+        assert!(is_given_up(true, false, true));
+        assert!(!is_given_up(true, true, true), "a retry shows what caused the end");
+        for (is_final, is_unanswered) in [(false, false), (true, false), (false, true), (true, true)] {
+            assert!(is_given_up(is_final, is_unanswered, false), "a spent budget allows no retry");
+        }
     }
 }

@@ -148,8 +148,8 @@ impl RunContext {
     pub(crate) fn add_spent(&self, episode: &str, spent: Spent) {
         let mut all = lock(&self.direct);
         all.run = spending::sum(all.run, spent);
-        let of_episode = all.episodes.entry(episode.to_owned()).or_default();
-        *of_episode = spending::sum(*of_episode, spent);
+        let episode_spending = all.episodes.entry(episode.to_owned()).or_default();
+        *episode_spending = spending::sum(*episode_spending, spent);
     }
 
     /// Counts a call of unknown cost: in direct mode, one that was dropped before its harness reported.
@@ -197,8 +197,8 @@ impl RunContext {
             Some(gateway) => gateway.spent_budget(episode),
             None => {
                 let spent = lock(&self.direct);
-                let of_episode = spent.episodes.get(episode).copied().unwrap_or_default();
-                spending::spent_budget(&self.settings.budgets, &spent.run, &of_episode)
+                let episode_spending = spent.episodes.get(episode).copied().unwrap_or_default();
+                spending::spent_budget(&self.settings.budgets, &spent.run, &episode_spending)
             }
         };
         over.or(late)

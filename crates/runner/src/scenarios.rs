@@ -143,8 +143,8 @@ impl Scenarios {
     /// Tasks that are there and cannot be played, each with why.
     pub(crate) fn refused(&self, settings: &RunSettings) -> BTreeMap<String, Vec<String>> {
         let Self::Tasks(tasks) = self else { return BTreeMap::new() };
-        let seen = tasks.previews(settings).into_iter().filter(|task| !task.refused.is_empty());
-        seen.map(|task| (task.name, task.refused)).collect()
+        let previews = tasks.previews(settings).into_iter().filter(|task| !task.refused.is_empty());
+        previews.map(|task| (task.name, task.refused)).collect()
     }
 }
 
@@ -194,7 +194,7 @@ impl Turns {
             Self::None => Err(no_turns_error()),
             Self::Pack(pack, scenario) => pack_turn(pack, *scenario, turn),
             Self::Generated(maker) => {
-                while maker.last().map_or(0, |made| made.turn) < turn {
+                while maker.last().map_or(0, |made_turn| made_turn.turn) < turn {
                     maker.make_next()?;
                 }
                 maker_turn(maker, turn)
@@ -215,16 +215,16 @@ impl Turns {
                 Ok((Arc::new(pack.schema(*scenario, turn)?), changes.collect()))
             }
             Self::Generated(maker) => {
-                while maker.last().map_or(0, |made| made.turn) < turn {
+                while maker.last().map_or(0, |made_turn| made_turn.turn) < turn {
                     maker.make_next()?;
                 }
-                let made = maker.last().ok_or_else(|| made_before_error(turn))?;
-                let changes = made
+                let made_turn = maker.last().ok_or_else(|| made_before_error(turn))?;
+                let changes = made_turn
                     .changes
                     .iter()
                     .flat_map(|turn_changes| &turn_changes.changes)
                     .map(|change| change.what.clone());
-                Ok((Arc::new(made.schema.clone()), changes.collect()))
+                Ok((Arc::new(made_turn.schema.clone()), changes.collect()))
             }
         }
     }
@@ -265,26 +265,27 @@ fn pack_turn(pack: &Pack, scenario: u32, turn: u32) -> Result<TurnData, PackErro
 }
 
 fn maker_turn(maker: &TurnMaker<'_>, turn: u32) -> Result<TurnData, PackError> {
-    let made = maker.last().filter(|made| made.turn == turn).ok_or_else(|| made_before_error(turn))?;
-    let changes = made.changes.iter().flat_map(|turn_changes| &turn_changes.changes);
+    let made_turn =
+        maker.last().filter(|made_turn| made_turn.turn == turn).ok_or_else(|| made_before_error(turn))?;
+    let changes = made_turn.changes.iter().flat_map(|turn_changes| &turn_changes.changes);
     let summaries: Vec<String> = changes.clone().map(|change| change.summary.clone()).collect();
-    let schema_text = pack::to_yaml(&made.schema).map_err(|error| PackError::Faulty {
-        scenario: made.suite.scenario,
+    let schema_text = pack::to_yaml(&made_turn.schema).map_err(|error| PackError::Faulty {
+        scenario: made_turn.suite.scenario,
         turn,
         problem: format!("It cannot be written down: {error}"),
     })?;
     Ok(TurnData {
         turn,
-        about: made.schema.title.clone(),
-        title: title(&made.schema.title, &summaries),
-        request: made.request.clone(),
-        tests: tests(&made.suite),
-        suite: Arc::new(made.suite.clone()),
+        about: made_turn.schema.title.clone(),
+        title: title(&made_turn.schema.title, &summaries),
+        request: made_turn.request.clone(),
+        tests: tests(&made_turn.suite),
+        suite: Arc::new(made_turn.suite.clone()),
         changes: changes.map(|change| change.what.clone()).collect(),
-        schema: Arc::new(made.schema.clone()),
+        schema: Arc::new(made_turn.schema.clone()),
         schema_text,
-        pytest: code::pytest(&made.suite),
-        reference: code::flask(&made.schema),
+        pytest: code::pytest(&made_turn.suite),
+        reference: code::flask(&made_turn.schema),
     })
 }
 
@@ -315,17 +316,24 @@ mod tests {
     fn a_pack_and_the_sampler_give_the_same_turns() {
         let room = tempfile::tempdir().unwrap();
         let path = room.path().join("pack");
-        let mut made = settings(&[
+        let mut task_settings = settings(&[
             "restful_server_gen_iterative.n_scenarios=2",
             "restful_server_gen_iterative.n_turns=2",
         ]);
         let stop = std::sync::atomic::AtomicBool::new(false);
         let target = pack::Target::Folder(path.clone());
-        pack::generate(&made.generation, &PROGRAMMATIC, &target, &pack::Options::default(), &|_| {}, &stop)
-            .unwrap();
+        pack::generate(
+            &task_settings.generation,
+            &PROGRAMMATIC,
+            &target,
+            &pack::Options::default(),
+            &|_| {},
+            &stop,
+        )
+        .unwrap();
         let mut packed = settings(&[&format!("scenarios_dir={}", path.display())]);
         let (from_pack, planned_of_pack) = Scenarios::plan(&mut packed).unwrap();
-        let (sampled, planned) = Scenarios::plan(&mut made).unwrap();
+        let (sampled, planned) = Scenarios::plan(&mut task_settings).unwrap();
         assert_eq!(planned, planned_of_pack);
         let named = |number: usize| {
             let key = format!("restful_server_gen_iterative.execute_episodes={number}");
@@ -335,7 +343,7 @@ mod tests {
         let refused = named(planned.len()).map(|(_, planned)| planned).unwrap_err().to_string();
         let sentence = format!("there is no scenario {0}: the pack has {0}, counted from 0", planned.len());
         assert!(refused.contains("execute_episodes") && refused.contains(&sentence), "{refused}");
-        assert_eq!(packed.generation, made.generation, "the numbers that hold are the pack's");
+        assert_eq!(packed.generation, task_settings.generation, "the numbers that hold are the pack's");
         let (mut first, mut second) = (from_pack.turns(1), sampled.turns(1));
         for turn in 1..=2 {
             let (first, second) = (first.read(turn).unwrap(), second.read(turn).unwrap());

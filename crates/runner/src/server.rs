@@ -67,15 +67,15 @@ pub(crate) async fn test(
 
 async fn listen_and_test(
     containers: &Containers,
-    at: &ServerAddress,
+    server_address: &ServerAddress,
     suite: Arc<Suite>,
     stop: &CancellationToken,
     on_ready: impl FnOnce(),
 ) -> Result<ServerOutcome, SandboxError> {
-    let Some(address) = at.address else { return Ok(ServerOutcome::Exited) };
+    let Some(address) = server_address.address else { return Ok(ServerOutcome::Exited) };
     tokio::select! {
         () = stop.cancelled() => return Ok(ServerOutcome::Stopped),
-        ready = ready(containers, at, address) => match ready? {
+        ready = ready(containers, server_address, address) => match ready? {
             Readiness::Yes => {}
             Readiness::Exited => return Ok(ServerOutcome::Exited),
             Readiness::Never => return Ok(ServerOutcome::NeverListened),
@@ -129,7 +129,7 @@ enum Readiness {
 /// Waits until the server answers, or has accepted a connection for long enough.
 async fn ready(
     containers: &Containers,
-    at: &ServerAddress,
+    server_address: &ServerAddress,
     address: SocketAddr,
 ) -> Result<Readiness, SandboxError> {
     let deadline = Instant::now() + READY;
@@ -143,7 +143,7 @@ async fn ready(
             Probe::Taken => taken = true,
             Probe::Refused => {}
         }
-        if !containers.runs(at).await? {
+        if !containers.runs(server_address).await? {
             return Ok(Readiness::Exited);
         }
         if Instant::now() >= deadline {

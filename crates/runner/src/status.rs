@@ -11,6 +11,7 @@ use rustix::fs::OFlags;
 
 use crate::clock::{self, Stopwatch};
 use crate::disk::{self, Durability};
+use crate::dropped_attempt::Repeats;
 use crate::live::{AgentLog, EpisodeFile, LiveEpisode, Phase};
 use crate::secrets::SecretFilter;
 
@@ -27,7 +28,7 @@ pub(crate) struct Status {
     /// Removes values from the agent's output.
     scrub: Arc<SecretFilter>,
     /// The wall time of the run.
-    of_run: Arc<Mutex<Stopwatch>>,
+    run_watch: Arc<Mutex<Stopwatch>>,
     inner: Mutex<Inner>,
 }
 
@@ -66,7 +67,7 @@ impl Status {
         name: &str,
         seconds: f64,
         scrub: Arc<SecretFilter>,
-        of_run: Arc<Mutex<Stopwatch>>,
+        run_watch: Arc<Mutex<Stopwatch>>,
     ) -> Self {
         let file = EpisodeFile::read(&path).ok().flatten();
         let mut file = file.unwrap_or_else(|| EpisodeFile {
@@ -74,6 +75,7 @@ impl Status {
             at: clock::now(),
             log: AgentLog::default(),
             retries: 0,
+            repeats: Repeats::default(),
         });
         // Time before a kill counts too.
         let seconds = seconds.max(file.shown.seconds);
@@ -86,7 +88,7 @@ impl Status {
             logged: None,
             held: Vec::new(),
         };
-        Self { path, scrub, of_run, inner: Mutex::new(inner) }
+        Self { path, scrub, run_watch, inner: Mutex::new(inner) }
     }
 
     /// Starts the clocks of the episode and the run.
@@ -94,7 +96,7 @@ impl Status {
         let (mut inner, now) = (lock(&self.inner), Instant::now());
         if !std::mem::replace(&mut inner.played, true) {
             inner.watch.begin(now);
-            lock(&self.of_run).begin(now);
+            lock(&self.run_watch).begin(now);
         }
     }
 
@@ -103,7 +105,7 @@ impl Status {
         let (mut inner, now) = (lock(&self.inner), Instant::now());
         if std::mem::replace(&mut inner.played, false) {
             inner.watch.stop(now);
-            lock(&self.of_run).stop(now);
+            lock(&self.run_watch).stop(now);
         }
     }
 
@@ -231,6 +233,19 @@ impl Status {
         let mut inner = lock(&self.inner);
         if inner.file.retries != retries {
             inner.file.retries = retries;
+            self.write(&mut inner);
+        }
+    }
+
+    /// How often an attempt was retried because of something outside the agent, in all parts of the run.
+    pub(crate) fn repeats(&self, turn: u32, attempt: u32) -> Repeats {
+        lock(&self.inner).file.repeats.for_attempt(turn, attempt)
+    }
+
+    pub(crate) fn set_repeats(&self, repeats: Repeats) {
+        let mut inner = lock(&self.inner);
+        if inner.file.repeats != repeats {
+            inner.file.repeats = repeats;
             self.write(&mut inner);
         }
     }

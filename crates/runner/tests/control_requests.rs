@@ -61,7 +61,7 @@ async fn a_wish_of_a_pause_does_not_end_the_attempt_that_begins_after_it() {
     let folder = room.path().join("wished");
     // Many attempts, so that the pause is seen before one of them begins.
     let often = ["oracle.mischief.give_up=1", "restful_server_gen_iterative.attempt_limit=50"];
-    let at = folder.clone();
+    let run_folder = folder.clone();
     let (requested, paused) = (Mutex::new(false), Arc::new(Mutex::new(false)));
     let is_paused = paused.clone();
     let on_event: OnEvent = Arc::new(move |event| {
@@ -70,7 +70,8 @@ async fn a_wish_of_a_pause_does_not_end_the_attempt_that_begins_after_it() {
         }
         let mut requested = requested.lock().unwrap();
         if !*requested {
-            control::write(&at, &ControlRequest { pause: true, ..ControlRequest::default() }).unwrap();
+            control::write(&run_folder, &ControlRequest { pause: true, ..ControlRequest::default() })
+                .unwrap();
             *requested = true;
         }
         std::thread::sleep(Duration::from_millis(100));
@@ -164,12 +165,12 @@ async fn an_attempt_that_was_given_up_before_there_was_a_snapshot_of_it_is_playe
     play_until_given_up(&folder).await;
     // As where its containers were never ready.
     std::fs::remove_dir_all(folder.join(".stamina/state/scenario_0/before")).unwrap();
-    let at = folder.join("scenario_0/trajectory.json");
+    let trajectory_path = folder.join("scenario_0/trajectory.json");
     // It is read by its lines, which stay as they are.
-    let text = std::fs::read_to_string(&at).unwrap();
+    let text = std::fs::read_to_string(&trajectory_path).unwrap();
     let (before, after) = text.split_once("\"agent_seconds\":").unwrap();
     let after = after.find([',', '}']).map(|end| &after[end..]).unwrap();
-    std::fs::write(&at, format!("{before}\"agent_seconds\":null{after}")).unwrap();
+    std::fs::write(&trajectory_path, format!("{before}\"agent_seconds\":null{after}")).unwrap();
     // Without containers nothing is resumed that asks a real endpoint: the simulated model takes over.
     let record = folder.join(".stamina/run.json");
     let mut run: serde_json::Value = serde_json::from_slice(&std::fs::read(&record).unwrap()).unwrap();
@@ -262,13 +263,13 @@ async fn a_wish_that_comes_while_an_episode_ends_is_fulfilled() {
         let folder = room.path().join(format!("wished-{}", wait.as_millis()));
         let settings = settings(&folder, &["limits.episode.tokens=1"]);
         let ends = Arc::new(Mutex::new(Vec::new()));
-        let (counted, at) = (ends.clone(), folder.clone());
+        let (counted, run_folder) = (ends.clone(), folder.clone());
         let on_event: OnEvent = Arc::new(move |event| {
             if let Event::Episode { end_reason, .. } = event {
                 let mut ends = counted.lock().unwrap();
                 ends.push(*end_reason);
                 if ends.len() == 1 {
-                    control::write(&at, &retry_request(1)).unwrap();
+                    control::write(&run_folder, &retry_request(1)).unwrap();
                     std::thread::sleep(wait);
                 }
             }
@@ -329,7 +330,7 @@ async fn a_budget_of_time_is_wall_time() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("timed");
     let settings = settings(&folder, &["oracle.mischief.give_up=1", "limits.episode.minutes=0.1"]);
-    let (keep, seen) = keep();
+    let (keep, events) = keep();
     let waits = std::sync::Once::new();
     let on_event: OnEvent = Arc::new(move |event| {
         keep(event);
@@ -339,12 +340,12 @@ async fn a_budget_of_time_is_wall_time() {
         }
     });
     assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
-    let seen = seen.lock().unwrap();
-    let attempts = seen.iter().filter(|event| matches!(event, Event::Attempt { .. })).count();
+    let events = events.lock().unwrap();
+    let attempts = events.iter().filter(|event| matches!(event, Event::Attempt { .. })).count();
     // Of ten, had only its agent's time counted. A busy machine may need all of it for the first.
     assert!(attempts <= 2, "{attempts} in six seconds");
-    assert!(seen.iter().any(|e| matches!(e, Event::Episode { end_reason: EndReason::Budget, .. })));
-    let over = seen.iter().find_map(|event| match event {
+    assert!(events.iter().any(|e| matches!(e, Event::Episode { end_reason: EndReason::Budget, .. })));
+    let over = events.iter().find_map(|event| match event {
         Event::Budget { over, .. } => over.clone(),
         _ => None,
     });
@@ -359,7 +360,7 @@ async fn a_pause_takes_no_time_of_a_budget() {
     // More attempts than it can take until the pause is seen before one of them begins.
     let often = ["oracle.mischief.give_up=1", "restful_server_gen_iterative.attempt_limit=1000"];
     let settings = settings(&folder, &often);
-    let at = folder.clone();
+    let run_folder = folder.clone();
     let (requested, paused) = (Mutex::new(false), Arc::new(Mutex::new(false)));
     let is_paused = paused.clone();
     let on_event: OnEvent = Arc::new(move |event| {
@@ -367,7 +368,8 @@ async fn a_pause_takes_no_time_of_a_budget() {
             return;
         }
         if !std::mem::replace(&mut *requested.lock().unwrap(), true) {
-            control::write(&at, &ControlRequest { pause: true, ..ControlRequest::default() }).unwrap();
+            control::write(&run_folder, &ControlRequest { pause: true, ..ControlRequest::default() })
+                .unwrap();
         }
         // Long enough for the wish to be seen before the next attempt, as a rule.
         std::thread::sleep(Duration::from_millis(900));

@@ -129,8 +129,8 @@ async fn play_cut_off(room: &Path) -> (PathBuf, Attempt) {
 /// All files below a folder.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     let (mut files, mut open) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(at) = open.pop() {
-        for entry in std::fs::read_dir(&at).unwrap() {
+    while let Some(open_folder) = open.pop() {
+        for entry in std::fs::read_dir(&open_folder).unwrap() {
             let entry = entry.unwrap();
             if entry.file_type().unwrap().is_dir() {
                 open.push(entry.path());

@@ -27,10 +27,10 @@ async fn end(agent: &str, folder: &Path, way: &[&str]) -> Option<R> {
     values.extend(always.iter().chain(way).map(|&value| value.to_owned()));
     let settings = runner::settings::resolve(&[], &values).unwrap();
     let kept = Arc::new(Mutex::new(None));
-    let to = kept.clone();
+    let kept_events = kept.clone();
     let on_event: OnEvent = Arc::new(move |event| {
         if let Event::Attempt { end_reason, .. } = event {
-            *to.lock().unwrap() = Some(*end_reason);
+            *kept_events.lock().unwrap() = Some(*end_reason);
         }
     });
     assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished, "{agent} {way:?}");

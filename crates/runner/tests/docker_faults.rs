@@ -51,6 +51,12 @@ enum Misbehavior {
     Stall,
     /// Nothing after the first answer, which is complete.
     SilenceLater,
+    /// Breaks the connection after the first word of each answer but the first, which is complete.
+    CutLater,
+    /// Sends an error after the first word of each answer but the first, which is complete.
+    ErrorEventLater,
+    /// 200 with a web page after the first answer, which is complete.
+    WebPageLater,
     /// 400.
     BadRequest,
     /// 401.
@@ -78,6 +84,9 @@ impl Misbehavior {
             Self::Silence => "silence, probes answered",
             Self::Stall => "a stall in every stream",
             Self::SilenceLater => "silence after one answer",
+            Self::CutLater => "every stream is cut after one answer",
+            Self::ErrorEventLater => "an error event in every stream after one answer",
+            Self::WebPageLater => "200 with a web page after one answer",
             Self::BadRequest => "400 to every request",
             Self::Unauthorized => "401 to every request",
             Self::Unprocessable => "422 to every request",
@@ -91,9 +100,23 @@ impl Misbehavior {
     fn is_sampled(self, agent: &str) -> bool {
         match self {
             Self::EveryThird | Self::WebPage | Self::BadRequest => agent != "qwen_code",
-            Self::CutStream | Self::ErrorEvent | Self::Stall | Self::TooLargeLater => agent != "mini_swe",
+            Self::CutStream | Self::ErrorEvent | Self::Stall | Self::CutLater | Self::TooLargeLater => {
+                agent != "mini_swe"
+            }
             _ => false,
         }
+    }
+
+    /// Whether the first answer is complete, so that the agent acts.
+    const fn begins_well(self) -> bool {
+        matches!(
+            self,
+            Self::SilenceLater
+                | Self::CutLater
+                | Self::ErrorEventLater
+                | Self::WebPageLater
+                | Self::TooLargeLater
+        )
     }
 
     /// Whether it lasts until the limit of the attempt strikes, which then has to be short.
@@ -134,7 +157,7 @@ impl Judged {
 }
 
 /// The table of the faults, and how each attempt has to be judged, whatever the harness.
-const TABLE: [(Misbehavior, Judged); 14] = [
+const TABLE: [(Misbehavior, Judged); 17] = [
     (M::CutStream, Judged::Endpoint),
     (M::ErrorEvent, Judged::Endpoint),
     (M::EveryThird, Judged::Recorded(None)),
@@ -144,6 +167,9 @@ const TABLE: [(Misbehavior, Judged); 14] = [
     (M::Silence, Judged::Endpoint),
     (M::Stall, Judged::Endpoint),
     (M::SilenceLater, Judged::Endpoint),
+    (M::CutLater, Judged::Endpoint),
+    (M::ErrorEventLater, Judged::Endpoint),
+    (M::WebPageLater, Judged::Endpoint),
     (M::BadRequest, Judged::Endpoint),
     (M::Unauthorized, Judged::Endpoint),
     (M::Unprocessable, Judged::Endpoint),
@@ -226,13 +252,13 @@ impl ModelBehind {
         let Some((route, body)) = Route::from_path(path(request)).zip(body) else {
             return answer(stream, "404 Not Found", JSON, r#"{"error":{"message":"no such path"}}"#);
         };
-        let made = self.model.answer(route, &body, &self.task);
-        let bytes = made.chunks.concat();
+        let model_answer = self.model.answer(route, &body, &self.task);
+        let bytes = model_answer.chunks.concat();
         write!(
             stream,
             "HTTP/1.1 {} .\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-            made.status,
-            made.content_type,
+            model_answer.status,
+            model_answer.content_type,
             bytes.len()
         )?;
         stream.write_all(&bytes[..if is_cut { bytes.len() / 2 } else { bytes.len() }])
@@ -270,8 +296,7 @@ impl Endpoint {
                 requests += u32::from(is_of_the_model);
                 let is_well = match misbehavior {
                     M::EveryThird => !is_of_the_model || !matches!(requests % 7, 2 | 5),
-                    M::SilenceLater | M::TooLargeLater => !is_of_the_model || requests == 1,
-                    _ => false,
+                    _ => misbehavior.begins_well() && (!is_of_the_model || requests == 1),
                 };
                 if is_well {
                     let _ = behind.answer(&mut stream, &request, false);
@@ -295,11 +320,13 @@ fn misbehave(misbehavior: Misbehavior, stream: &mut TcpStream, request: &str) ->
     // A length that is not reached: the client sees a broken connection.
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
     match misbehavior {
-        M::CutStream | M::Stall | M::EveryThird => {
+        M::CutStream | M::CutLater | M::Stall | M::EveryThird => {
             write!(stream, "{head}Content-Length: 100000\r\n\r\n{word}")
         }
-        M::ErrorEvent => write!(stream, "{head}Connection: close\r\n\r\n{word}{error}"),
-        M::WebPage => answer(stream, "200 OK", "text/html", "<html><body>Sign in</body></html>"),
+        M::ErrorEvent | M::ErrorEventLater => write!(stream, "{head}Connection: close\r\n\r\n{word}{error}"),
+        M::WebPage | M::WebPageLater => {
+            answer(stream, "200 OK", "text/html", "<html><body>Sign in</body></html>")
+        }
         M::CutJson => answer(stream, "200 OK", JSON, "{\"id\":\"c\",\"choices\":[{\"mess"),
         M::Empty => answer(stream, "200 OK", JSON, r#"{"id":"c","choices":[]}"#),
         M::Silence | M::SilenceLater => Ok(()),
@@ -364,21 +391,21 @@ async fn judged_within(
     settings.endpoint = EndpointSettings::Gateway { base_url, key: gateway::keys::KeySource::None };
     settings.model = Some("m".to_owned());
     let kept = Arc::new(Mutex::new(None));
-    let to = kept.clone();
+    let kept_events = kept.clone();
     let on_event: OnEvent = Arc::new(move |event| {
         if let Event::Attempt { end_reason, .. } = event {
-            *to.lock().unwrap() = Some(*end_reason);
+            *kept_events.lock().unwrap() = Some(*end_reason);
         }
     });
     let begun = Instant::now();
-    let before = || (*misbehaved.lock().unwrap()).map(|at: Instant| at.duration_since(begun));
+    let before = || (*misbehaved.lock().unwrap()).map(|instant: Instant| instant.duration_since(begun));
     let mut playing = tokio::spawn(runner::run(settings, on_event));
     loop {
         tokio::select! {
             finish = &mut playing => {
                 let finish = finish.unwrap().unwrap();
                 let recorded = kept.lock().unwrap().take();
-                let is_answered = matches!(misbehavior, M::EveryThird | M::SilenceLater | M::TooLargeLater);
+                let is_answered = misbehavior == M::EveryThird || misbehavior.begins_well();
                 let found = match (finish, recorded) {
                     (Finish::Finished, _) if !is_answered => Judged::Finished,
                     (_, Some(reason)) => Judged::Recorded(reason),

@@ -65,7 +65,7 @@ const KILLS: [(&str, &str); 15] = [
 
 /// Two tasks: the step `n` of the first passes where the ones before were played once each. The first step of the second one stays
 /// below its `min_reward`, which ends the trial.
-fn tasks(at: &Path) {
+fn tasks(folder: &Path) {
     let judge = |number: usize| {
         let before = "x".repeat(number);
         format!("[ \"$(tr -d '\\n' < /app/played)\" = {before} ] && echo 1 {REWARD} || echo 0 {REWARD}")
@@ -73,10 +73,10 @@ fn tasks(at: &Path) {
     let judges: Vec<String> = (1..=3).map(judge).collect();
     let steps: Vec<(&str, &str)> =
         judges.iter().map(|judge| ("echo x >> /app/played", judge.as_str())).collect();
-    task(at, "a_chain", "", &steps);
+    task(folder, "a_chain", "", &steps);
     let toml = "[[steps]]\nname = \"s0\"\nmin_reward = 1.0\n[[steps]]\nname = \"s1\"\n";
     let (fails, passes) = (format!("echo 0 {REWARD}"), format!("echo 1 {REWARD}"));
-    task(at, "b_below", toml, &[("true", &fails), ("true", &passes)]);
+    task(folder, "b_below", toml, &[("true", &fails), ("true", &passes)]);
 }
 
 /// Begins the run, or continues it; exits with its code.
@@ -124,8 +124,10 @@ fn keeps_what_is_recorded(folder: &Path, before: &mut [Vec<usize>; 2], stage: &s
             assert!(before.is_empty(), "scenario_{scenario} {stage}: its trajectory is gone");
             continue;
         };
-        let is_kept =
-            before.iter().enumerate().all(|(index, had)| attempts.get(index).is_some_and(|has| has >= had));
+        let is_kept = before
+            .iter()
+            .enumerate()
+            .all(|(index, earlier_attempts)| attempts.get(index).is_some_and(|has| has >= earlier_attempts));
         assert!(is_kept, "scenario_{scenario} {stage}: {before:?} became {attempts:?}");
         for resume in trajectory["resumes"].as_array().into_iter().flatten() {
             assert_eq!(resume["from"], "snapshot", "scenario_{scenario} {stage}: {trajectory}");

@@ -111,11 +111,11 @@ async fn a_stop_between_steps_by_themselves_ends_no_trial() {
     let toml = "[environment.healthcheck]\ncommand = \"[ ! -e /app/opened ] || { sleep 500; exit 1; }; touch /app/opened\"\ntimeout_sec = 600\n";
     task(&tasks, "stopped", toml, &[("true", &passes), ("true", &passes)]);
     let folder = room.path().join("run");
-    let at = folder.clone();
+    let run_folder = folder.clone();
     let stop_at_first: OnEvent = Arc::new(move |event| {
         if matches!(event, Event::Attempt { .. }) {
             let control_request = runner::control::ControlRequest { stop: true, ..Default::default() };
-            runner::control::write(&at, &control_request).unwrap();
+            runner::control::write(&run_folder, &control_request).unwrap();
         }
     });
     let settings = settings(&folder, &tasks, &["harbor.protocol=sr", "attempt_limit=2", "agent=NOP"]);
@@ -128,11 +128,11 @@ async fn a_stop_between_steps_by_themselves_ends_no_trial() {
 
 /// Stops the run at the end of an attempt at a step.
 fn stop_after(folder: &Path, turn: u32) -> OnEvent {
-    let at = folder.to_owned();
+    let run_folder = folder.to_owned();
     Arc::new(move |event| {
         if matches!(event, Event::Attempt { turn: played, .. } if *played == turn) {
             let control_request = runner::control::ControlRequest { stop: true, ..Default::default() };
-            runner::control::write(&at, &control_request).unwrap();
+            runner::control::write(&run_folder, &control_request).unwrap();
         }
     })
 }
@@ -236,15 +236,15 @@ async fn a_resume_continues_a_trial_from_its_last_snapshot() {
 }
 
 /// Copies the files of a folder as they are just now.
-fn copy_folder(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let (kind, to) = (entry.file_type().unwrap(), to.join(entry.file_name()));
+fn copy_folder(source: &Path, target: &Path) {
+    fs::create_dir_all(target).unwrap();
+    for entry in fs::read_dir(source).unwrap().map(Result::unwrap) {
+        let (kind, target) = (entry.file_type().unwrap(), target.join(entry.file_name()));
         if kind.is_dir() {
-            copy_folder(&entry.path(), &to);
+            copy_folder(&entry.path(), &target);
         } else if kind.is_file() {
             // One that was replaced meanwhile is there again in a moment, and not needed here.
-            let _ = fs::copy(entry.path(), to);
+            let _ = fs::copy(entry.path(), target);
         }
     }
 }
@@ -368,7 +368,7 @@ async fn an_attempt_at_a_step_is_retried_from_its_snapshot_on_request() {
         }
     };
     wait_for("phase", "agent".into()).await;
-    let of_first_attempt = containers_of(&folder).await;
+    let first_containers = containers_of(&folder).await;
     runner::control::change(&folder, |control_request| {
         *control_request.retry.entry("scenario_0".to_owned()).or_default() += 1;
     })
@@ -376,7 +376,10 @@ async fn an_attempt_at_a_step_is_retried_from_its_snapshot_on_request() {
     wait_for("retries", 1.into()).await;
     // The container that was restored for it: the attempt before never goes on.
     let restored = loop {
-        let others = containers_of(&folder).await.into_iter().find(|one| !of_first_attempt.contains(one));
+        let others = containers_of(&folder)
+            .await
+            .into_iter()
+            .find(|container_name| !first_containers.contains(container_name));
         let is_at_work = shown().is_some_and(|shown| shown["phase"] == "agent");
         if let Some(container) = others.filter(|_| is_at_work) {
             break container;

@@ -59,8 +59,9 @@ async fn an_able_model_passes_every_turn_in_containers() {
 async fn with_an_open_network_agents_reach_the_gateway_too() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("open");
-    let one = ["restful_server_gen_iterative.n_scenarios=1", "restful_server_gen_iterative.n_turns=1"];
-    let settings = settings(&folder, &[&one[..], &["limits.network=open"]].concat());
+    let pack_settings =
+        ["restful_server_gen_iterative.n_scenarios=1", "restful_server_gen_iterative.n_turns=1"];
+    let settings = settings(&folder, &[&pack_settings[..], &["limits.network=open"]].concat());
     let (on_event, _) = keep();
     assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
     let episode = episodes(&folder).into_iter().next().unwrap();
@@ -74,11 +75,11 @@ async fn a_stopped_run_continues_in_the_same_session() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("stopped");
     let settings = settings(&folder, &["oracle.defect_rate=1", "oracle.repair=1"]);
-    let at = folder.clone();
+    let session_path = folder.clone();
     let stop_at_first: OnEvent = Arc::new(move |event| {
         if matches!(event, Event::Attempt { .. }) {
             let control_request = runner::control::ControlRequest { stop: true, ..Default::default() };
-            runner::control::write(&at, &control_request).unwrap();
+            runner::control::write(&session_path, &control_request).unwrap();
         }
     });
     assert_eq!(runner::run(settings, stop_at_first).await.unwrap(), Finish::Stopped);
@@ -87,14 +88,14 @@ async fn a_stopped_run_continues_in_the_same_session() {
     let before: usize = episodes(&folder).iter().flat_map(|e| &e.turns).map(|turn| turn.attempts.len()).sum();
     assert!(before >= 1);
     // The mock agent keeps its messages in HOME, which goes when the episode is over.
-    let at = folder.join(".stamina/state/scenario_0/live/home/.stamina/mock_session.json");
+    let session_path = folder.join(".stamina/state/scenario_0/live/home/.stamina/mock_session.json");
     let session = Arc::new(Mutex::new(String::new()));
     let (keep, events) = keep();
     let last = session.clone();
     let on_event: OnEvent = Arc::new(move |event| {
         keep(event);
         if matches!(event, Event::Attempt { episode, .. } if episode == "scenario_0") {
-            *last.lock().unwrap() = std::fs::read_to_string(&at).unwrap();
+            *last.lock().unwrap() = std::fs::read_to_string(&session_path).unwrap();
         }
     });
     let known = runner::origin::identity(&folder).unwrap();
@@ -269,7 +270,7 @@ fn is_whole(request: &[u8]) -> bool {
 fn endpoint(acts: &'static [Act]) -> String {
     const ANSWER: &str = r#"{"choices":[{"message":{"role":"assistant","content":"I have nothing to do."}}],"usage":{"prompt_tokens":9,"completion_tokens":9}}"#;
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let at = format!("http://{}", listener.local_addr().unwrap());
+    let url = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         let mut held = Vec::new();
         let mut acts = acts.iter();
@@ -305,7 +306,7 @@ fn endpoint(acts: &'static [Act]) -> String {
             );
         }
     });
-    at
+    url
 }
 
 /// An attempt that ran out of time while its agent waited for the endpoint is retried, and says nothing of the agent;
@@ -357,16 +358,16 @@ async fn waited(
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
-    let (finish, seen) =
+    let (finish, shown) =
         tokio::join!(runner::run(settings, on_event), tokio::time::timeout(Duration::from_mins(5), looking));
-    let seen = seen.expect("it is seen waiting");
+    let shown = shown.expect("it is seen waiting");
     assert_eq!(finish.unwrap(), Finish::Finished);
     let episodes = episodes(&folder);
     let attempt = &episodes[0].turns[0].attempts[0];
     assert_ne!(attempt.end_reason, Some(model::EndReason::AgentTimeout));
     assert!(episodes[0].end().1 != model::EndReason::Endpoint, "it was retried, and answered");
     assert_eq!(attempt.extra.get("repeats"), Some(&1.into()), "{:?}", attempt.extra);
-    seen
+    shown
 }
 
 /// The harness of [`harness_file`], with one text in the place of another.
@@ -424,10 +425,10 @@ async fn a_request_that_a_harness_cannot_take_is_not_the_agents() {
     use scenario::pack::{Options, Pack, Part, Target, generate};
     let room = tempfile::tempdir().unwrap();
     let (folder, pack) = (room.path().join("long"), room.path().join("pack"));
-    let made = settings(&folder, &[]);
+    let run_settings = settings(&folder, &[]);
     let stop = std::sync::atomic::AtomicBool::new(false);
     let (target, sampler) = (Target::Folder(pack.clone()), scenario::sample::ProgrammaticSampler);
-    generate(&made.generation, &sampler, &target, &Options::default(), &|_| {}, &stop).unwrap();
+    generate(&run_settings.generation, &sampler, &target, &Options::default(), &|_| {}, &stop).unwrap();
     let request = Pack::open_path(&pack).unwrap().path(0, 1, Part::Request).unwrap();
     std::fs::write(pack.join(request), "long ".repeat(40_000)).unwrap();
     let changes = [("\"{prompt_file}\"", "\"{prompt_file}\", \"{prompt}\"")];

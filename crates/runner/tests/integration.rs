@@ -11,11 +11,13 @@ mod docker_direct;
 mod docker_ends;
 mod docker_faults;
 mod docker_harbor_kills;
+mod docker_harbor_retries;
 #[path = "docker_harbor_tasks/main.rs"]
 mod docker_harbor_tasks;
 mod docker_harbor_trials;
 mod docker_run;
 mod docker_task_harnesses;
+mod finished_on_fault;
 mod kept;
 mod never_answered;
 mod outside;

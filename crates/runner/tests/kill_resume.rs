@@ -144,8 +144,8 @@ fn values(folder: &Path, pack: &Path) -> Vec<String> {
 /// What serves the schema that the simulated model leaves: its reference, on the socket that is standard input.
 fn serve(arguments: &[String]) -> ExitCode {
     let value = |name: &str| {
-        let at = arguments.iter().position(|argument| argument == name).unwrap();
-        arguments[at + 1].clone()
+        let position = arguments.iter().position(|argument| argument == name).unwrap();
+        arguments[position + 1].clone()
     };
     let schema = Schema::from_yaml(&std::fs::read_to_string(value("--schema")).unwrap()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -158,8 +158,8 @@ fn serve(arguments: &[String]) -> ExitCode {
 }
 
 /// A pack of 2 scenarios × 3 turns with short suites.
-fn pack(at: &Path) -> PathBuf {
-    let path = at.join("pack");
+fn pack(offset: &Path) -> PathBuf {
+    let path = offset.join("pack");
     let generation = scenario::config::Generation {
         n_scenarios: 2,
         n_turns: 3,
@@ -177,18 +177,18 @@ fn pack(at: &Path) -> PathBuf {
         &stop,
     )
     .unwrap();
-    let made = Pack::open_path(&path).unwrap();
+    let opened = Pack::open_path(&path).unwrap();
     for scenario in 0..2 {
         // Files refer to those of earlier turns: all are read before one is replaced.
-        let suites: Vec<_> = (1..=3).map(|turn| made.suite(scenario, turn).unwrap()).collect();
+        let suites: Vec<_> = (1..=3).map(|turn| opened.suite(scenario, turn).unwrap()).collect();
         for mut suite in suites {
             let step = suite.cases.len().div_ceil(CASES);
-            let mut at = 0;
+            let mut offset = 0;
             suite.cases.retain(|_| {
-                at += 1;
-                (at - 1) % step == 0
+                offset += 1;
+                (offset - 1) % step == 0
             });
-            let file = path.join(made.path(scenario, suite.turn, Part::Suite).unwrap());
+            let file = path.join(opened.path(scenario, suite.turn, Part::Suite).unwrap());
             std::fs::write(file, suite.to_json().unwrap()).unwrap();
         }
     }

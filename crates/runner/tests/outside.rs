@@ -13,10 +13,10 @@ use scenario::pack::{Options, Pack, Part, Target, generate};
 /// Ends of episodes as they come.
 fn ends() -> (OnEvent, Arc<Mutex<BTreeMap<String, EndReason>>>) {
     let ends = Arc::new(Mutex::new(BTreeMap::new()));
-    let to = ends.clone();
+    let kept_ends = ends.clone();
     let on_event: OnEvent = Arc::new(move |event| {
         if let Event::Episode { episode, end_reason, .. } = event {
-            to.lock().unwrap().insert(episode.clone(), *end_reason);
+            kept_ends.lock().unwrap().insert(episode.clone(), *end_reason);
         }
     });
     (on_event, ends)

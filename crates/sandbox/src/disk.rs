@@ -138,7 +138,7 @@ fn unnamed_bytes(first_pid: i64, folders: &[PathBuf], stop_at: u64) -> u64 {
     let device = |path: &Path| std::fs::metadata(path).ok().map(|found| found.dev());
     let layer = PathBuf::from(format!("/proc/{first_pid}/root"));
     let disks: Vec<u64> = folders.iter().chain([&layer]).filter_map(|folder| device(folder)).collect();
-    let mut seen = HashSet::new();
+    let mut inodes = HashSet::new();
     let mut bytes = 0_u64;
     for process in processes(first_pid) {
         let Ok(open) = std::fs::read_dir(format!("/proc/{process}/fd")) else {
@@ -151,7 +151,7 @@ fn unnamed_bytes(first_pid: i64, folders: &[PathBuf], stop_at: u64) -> u64 {
             if found.is_file()
                 && found.nlink() == 0
                 && disks.contains(&found.dev())
-                && seen.insert((found.dev(), found.ino()))
+                && inodes.insert((found.dev(), found.ino()))
             {
                 bytes = bytes.saturating_add(found.blocks().saturating_mul(512));
                 if bytes > stop_at {

@@ -65,11 +65,11 @@ fn guard_with(program: &str, run: &str, bridge: &str) -> Result<(), String> {
         return Ok(());
     }
     let comment = comment(run);
-    let from = ["-i", bridge, "-m", "comment", "--comment", &comment];
+    let chain_rule = ["-i", bridge, "-m", "comment", "--comment", &comment];
     // Each is put in front of the one before.
-    insert(program, &[&from[..], &["-j", "DROP"]].concat())?;
+    insert(program, &[&chain_rule[..], &["-j", "DROP"]].concat())?;
     let known = ["-m", "conntrack", "--ctstate", "RELATED,ESTABLISHED"];
-    insert(program, &[&from[..], &known, &["-j", "ACCEPT"]].concat())
+    insert(program, &[&chain_rule[..], &known, &["-j", "ACCEPT"]].concat())
 }
 
 /// Takes the rules of a run away. Blocks.

@@ -160,22 +160,22 @@ impl Engine {
             ("network", false),
             ("volume", false),
         ] {
-            let of_kind = |leftover: &&Leftover| leftover.kind == kind && is_relay(leftover) == relays;
-            let mut of_kind: Vec<&Leftover> = leftovers.iter().filter(of_kind).collect();
+            let is_of_kind = |leftover: &&Leftover| leftover.kind == kind && is_relay(leftover) == relays;
+            let mut leftovers_of_kind: Vec<&Leftover> = leftovers.iter().filter(is_of_kind).collect();
             // An engine keeps an image that another one stands on: the snapshot of a step stands on that of the step before.
-            of_kind.sort_by_key(|leftover| Reverse(step_of(leftover)));
+            leftovers_of_kind.sort_by_key(|leftover| Reverse(step_of(leftover)));
             // One whose name a later snapshot has taken tells no step, so what stays because of it is tried again once it is gone.
             let mut failure = None;
-            while !of_kind.is_empty() {
-                let (before, mut stay) = (of_kind.len(), Vec::new());
+            while !leftovers_of_kind.is_empty() {
+                let (before, mut stay) = (leftovers_of_kind.len(), Vec::new());
                 failure = None;
-                for leftover in of_kind {
+                for leftover in leftovers_of_kind {
                     if let Err(error) = self.remove_leftover(leftover).await {
                         failure.get_or_insert(error);
                         stay.push(leftover);
                     }
                 }
-                of_kind = if stay.len() < before { stay } else { Vec::new() };
+                leftovers_of_kind = if stay.len() < before { stay } else { Vec::new() };
             }
             first = first.or(failure);
         }
@@ -230,8 +230,8 @@ impl Engine {
     }
 
     pub(crate) async fn clear(&self, run: &str) -> Result<(), SandboxError> {
-        let of_id = run_label(run);
-        let mut left = self.labeled(&of_id).await?;
+        let id_label = run_label(run);
+        let mut left = self.labeled(&id_label).await?;
         left.retain(|leftover| run_in_folder(leftover) == run);
         // The id stands in a file of the results folder: another run that is alive may have the same.
         let label = Process::current().label().to_owned();
@@ -241,7 +241,7 @@ impl Engine {
         });
         let removed = self.remove(&left).await;
         self.forget_relays(run).await;
-        let still = self.labeled(&of_id).await?;
+        let still = self.labeled(&id_label).await?;
         if !still.iter().any(|leftover| leftover.kind == "container" && run_in_folder(leftover) == run) {
             let run = run.to_owned();
             quietly(move || firewall::unguard(&run)).await;
@@ -305,15 +305,15 @@ async fn marked(mut found: Vec<Leftover>) -> Result<Vec<Leftover>, SandboxError>
 
 /// Whether an image is a snapshot whose file is there. Nothing of the file is read. Blocks.
 fn is_kept(kind: &str, name: &str, labels: &BTreeMap<String, String>) -> bool {
-    let of_label = |name: &str| {
+    let label_value = |name: &str| {
         let path = labels.get(&key(name)).map(PathBuf::from);
         path.filter(|path| path.is_absolute())
     };
     if kind != "image" || snapshot(name).is_none() {
         return false;
     }
-    let Some(file) = of_label(KEPT_BY) else { return false };
-    let root = of_label(KEPT_ON);
+    let Some(file) = label_value(KEPT_BY) else { return false };
+    let root = label_value(KEPT_ON);
     let place = file.ancestors().nth(UP_TO_RESULTS).unwrap_or(&file).to_owned();
     // What does not answer is not gone.
     files::deadline::within_limit(&place, move || !is_gone(&file, root.as_deref())).unwrap_or(true)

@@ -234,14 +234,14 @@ impl Drop for Group {
 fn pass_on(
     pipe: Option<impl AsyncRead + Unpin + Send + 'static>,
     error: bool,
-    to: &mpsc::Sender<(bool, Bytes)>,
+    sender: &mpsc::Sender<(bool, Bytes)>,
 ) {
     let Some(mut pipe) = pipe else { return };
-    let to = to.clone();
+    let sender = sender.clone();
     tokio::spawn(async move {
         let mut buffer = BytesMut::with_capacity(1 << 16);
         while let Ok(1..) = pipe.read_buf(&mut buffer).await {
-            if to.send((error, buffer.split().freeze())).await.is_err() {
+            if sender.send((error, buffer.split().freeze())).await.is_err() {
                 return;
             }
             buffer.reserve(1 << 16);

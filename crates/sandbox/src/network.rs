@@ -115,10 +115,10 @@ impl Engine {
             return Ok(false);
         };
         let run = run.to_owned();
-        let made = tokio::task::spawn_blocking(move || {
+        let guard_task = tokio::task::spawn_blocking(move || {
             firewall::is_possible().then(|| firewall::guard(&run, &bridge)).transpose()
         });
-        Ok(made.await.map_err(|error| error.to_string())??.is_some())
+        Ok(guard_task.await.map_err(|error| error.to_string())??.is_some())
     }
 
     /// Makes a network unless it is there already. One at a time: two episodes that start at once need the same one. Where

@@ -64,12 +64,12 @@ impl Engine {
         owner: &Owner,
         extra: &ExtraArgs,
     ) -> Result<Option<String>, SandboxError> {
-        let (made, socket) = {
+        let (relay_container, socket) = {
             let relays = self.relays.lock().await;
             (relays.made.get(owner).cloned(), relays.sockets.get(&owner.run).cloned())
         };
         let Some(socket) = socket else { return Ok(None) };
-        if let Some(name) = made
+        if let Some(name) = relay_container
             && self.state(&name).await?.is_some_and(|state| state.running)
         {
             return Ok(Some(name));

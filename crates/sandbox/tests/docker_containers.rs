@@ -111,23 +111,27 @@ async fn a_server_answers_from_outside_and_tells_how_it_ended() {
         "echo listening on $PORT\nexec perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalAddr => \"0.0.0.0\", \
          LocalPort => $ENV{PORT}, Listen => 5, ReuseAddr => 1) or die $!; while ($c = $s->accept) { print $c \"hello\"; close $c }'\n",
     );
-    let at = place.containers.serve(&server).await.unwrap();
-    let address = at.address.unwrap();
+    let server_address = place.containers.serve(&server).await.unwrap();
+    let address = server_address.address.unwrap();
     let answer = ask(address).await;
     assert_eq!(answer, "hello");
-    assert!(place.containers.runs(&at).await.unwrap());
-    let end = place.containers.end(at).await.unwrap();
+    assert!(place.containers.runs(&server_address).await.unwrap());
+    let end = place.containers.end(server_address).await.unwrap();
     assert_eq!(end.exited, None);
     assert_eq!(text(&end.log), format!("listening on {}\n", address.port()));
 
-    let at = place.containers.serve(&place.server("echo no; exit 3\n")).await.unwrap();
-    assert_ne!(at.address, Some(address), "what is still asked of the one before does not come here");
+    let server_address = place.containers.serve(&place.server("echo no; exit 3\n")).await.unwrap();
+    assert_ne!(
+        server_address.address,
+        Some(address),
+        "what is still asked of the one before does not come here"
+    );
     let began = Instant::now();
-    while place.containers.runs(&at).await.unwrap() {
+    while place.containers.runs(&server_address).await.unwrap() {
         assert!(began.elapsed() < Duration::from_mins(2));
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let end = place.containers.end(at).await.unwrap();
+    let end = place.containers.end(server_address).await.unwrap();
     assert_eq!(end.exited.unwrap().code, Some(3));
     assert_eq!(text(&end.log), "no\n");
     place.clear().await;

@@ -305,8 +305,8 @@ async fn the_gateway_is_reached_and_nothing_else() {
     while !printed.contains("ready") {
         printed.push_str(&text(&live.recv().await.unwrap()));
     }
-    let at = server.address.unwrap();
-    let std::net::IpAddr::V4(server_at) = at.ip() else { panic!("{server:?}") };
+    let address = server.address.unwrap();
+    let std::net::IpAddr::V4(server_at) = address.ip() else { panic!("{server:?}") };
     // Its bridge's address on the host.
     let host = std::net::Ipv4Addr::from_bits(server_at.to_bits() & !0xff | 1);
 
@@ -318,7 +318,7 @@ async fn the_gateway_is_reached_and_nothing_else() {
          ls /gateway 2>/dev/null; ls /sys/class/net; getent hosts example.org || echo no names",
         gateway.ip(),
         gateway.port(),
-        at.port(),
+        address.port(),
     );
     let end = place.run(&place.shell(&script)).await;
     assert_eq!(

@@ -52,9 +52,9 @@ impl Draw {
         self.number_below(100) < percent as usize
     }
 
-    /// An item of `from`, all equally likely. `None` if it is empty.
-    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
-        from.get(self.number_below(from.len()))
+    /// An item of `choices`, all equally likely. `None` if it is empty.
+    pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> Option<&'a T> {
+        choices.get(self.number_below(choices.len()))
     }
 
     /// An index of `weights`, with a probability proportional to its weight. `None` if all weights are 0.

@@ -88,11 +88,12 @@ impl Schema {
 
     /// The references to an entity: (the entity that has the reference field, the field), in order.
     pub fn references_to<'a>(&'a self, entity: &'a str) -> impl Iterator<Item = (&'a Entity, &'a Field)> {
-        self.entities.iter().flat_map(move |from| {
-            from.fields
+        self.entities.iter().flat_map(move |owner| {
+            owner
+                .fields
                 .iter()
                 .filter(move |field| field.target() == Some(entity))
-                .map(move |field| (from, field))
+                .map(move |field| (owner, field))
         })
     }
 

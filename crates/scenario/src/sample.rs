@@ -140,9 +140,9 @@ impl Sampler for ProgrammaticSampler {
     }
 
     fn first_schema(&self, seed: Seed) -> Result<SamplerOutput<Schema>, SampleError> {
-        let made = first_schema::first_schema(seed)
+        let schema = first_schema::first_schema(seed)
             .ok_or(SampleError::Stuck { scenario: seed.scenario, turn: 1 })?;
-        Ok(SamplerOutput { made, answers: Vec::new() })
+        Ok(SamplerOutput { made: schema, answers: Vec::new() })
     }
 
     fn next_turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<SamplerOutput<Turn>, SampleError> {
@@ -169,8 +169,8 @@ const DRAWS: usize = 60;
 pub fn draw_change(draw: &mut Draw, schema: &Schema, touched: &mut TouchedParts) -> Option<(Change, Schema)> {
     for _ in 0..DRAWS {
         let kind = draw_kind(draw, schema, !touched.is_swept());
-        if let Some(made) = draw_change_of(kind, draw, schema, touched) {
-            return Some(made);
+        if let Some(drawn) = draw_change_of(kind, draw, schema, touched) {
+            return Some(drawn);
         }
     }
     ChangeKind::ALL

@@ -246,11 +246,11 @@ fn generation(given: &BTreeMap<String, Value>) -> Generation {
         let standard = Generation::default();
         return Generation { benchmark, n_scenarios: 1, n_turns: 1, num_changes_per_turn: 0, ..standard };
     }
-    let of_benchmark = |name: &str| value(&format!("{}.{name}", benchmark.section()));
-    let number = |name: &str| of_benchmark(name).and_then(Value::as_u64).unwrap_or_default();
+    let benchmark_value = |name: &str| value(&format!("{}.{name}", benchmark.section()));
+    let number = |name: &str| benchmark_value(name).and_then(Value::as_u64).unwrap_or_default();
     let count = |name: &str| u32::try_from(number(name)).unwrap_or(u32::MAX);
-    let use_llm_sampler = of_benchmark("use_llm_sampler").and_then(Value::as_bool).unwrap_or_default();
-    let model = of_benchmark("llm_sampler_model_id").and_then(Value::as_str).filter(|_| use_llm_sampler);
+    let use_llm_sampler = benchmark_value("use_llm_sampler").and_then(Value::as_bool).unwrap_or_default();
+    let model = benchmark_value("llm_sampler_model_id").and_then(Value::as_str).filter(|_| use_llm_sampler);
     let mut generation = Generation {
         benchmark,
         n_scenarios: count("n_scenarios"),

@@ -82,10 +82,10 @@ fn quick_debug_is_two_by_two() {
 fn the_model_matters_only_with_the_sampler_that_asks_it() {
     let model = "restful_server_gen_iterative.llm_sampler_model_id=some/model";
     assert_eq!(values(&[model]).expect("it is one").generation.llm_sampler_model_id, None);
-    let on = "restful_server_gen_iterative.use_llm_sampler=true";
-    let with = |list: &[&str]| values(list).expect("it is one").generation.llm_sampler_model_id;
-    assert_eq!(with(&[on]).as_deref(), Some("zai.glm-5"));
-    assert_eq!(with(&[on, model]).as_deref(), Some("some/model"));
+    let setting = "restful_server_gen_iterative.use_llm_sampler=true";
+    let model_of = |list: &[&str]| values(list).expect("it is one").generation.llm_sampler_model_id;
+    assert_eq!(model_of(&[setting]).as_deref(), Some("zai.glm-5"));
+    assert_eq!(model_of(&[setting, model]).as_deref(), Some("some/model"));
 }
 
 #[test]

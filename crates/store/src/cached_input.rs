@@ -49,8 +49,13 @@ fn with_related_runs(conn: &Connection, runs: &BTreeSet<RunId>) -> Result<BTreeS
 }
 
 /// Changes the attempts of a run from `from` to `to`. Returns the episodes of the changed attempts.
-fn change(conn: &Connection, run: RunId, from: CachedInput, to: CachedInput) -> Result<BTreeSet<EpisodeId>> {
-    let sign = if to == CachedInput::AddedByRun { 1 } else { -1 };
+fn change(
+    conn: &Connection,
+    run: RunId,
+    previous: CachedInput,
+    next: CachedInput,
+) -> Result<BTreeSet<EpisodeId>> {
+    let sign = if next == CachedInput::AddedByRun { 1 } else { -1 };
     let mut find = conn.prepare_cached(
         "SELECT attempt.id, episode.id FROM episode
            JOIN turn ON turn.episode = episode.id
@@ -59,17 +64,17 @@ fn change(conn: &Connection, run: RunId, from: CachedInput, to: CachedInput) -> 
            AND attempt.input_tokens BETWEEN 0 AND ?3 AND attempt.cached_tokens BETWEEN 1 AND ?3",
     )?;
     let found: Vec<(i64, EpisodeId)> = find
-        .query_map(params![run, from.as_str(), MOST_TOKENS], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .query_map(params![run, previous.as_str(), MOST_TOKENS], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
     let mut changed = BTreeSet::new();
     for (attempt, episode) in found {
         conn.prepare_cached(
             "UPDATE attempt SET cached_input = ?2, input_tokens = input_tokens + ?3 * cached_tokens WHERE id = ?1",
         )?
-        .execute((attempt, to.as_str(), sign))?;
+        .execute((attempt, next.as_str(), sign))?;
         changed.insert(episode);
     }
-    change_given(conn, run, from, to, sign)?.into_iter().for_each(|episode| {
+    change_given(conn, run, previous, next, sign)?.into_iter().for_each(|episode| {
         changed.insert(episode);
     });
     Ok(changed)

@@ -239,25 +239,25 @@ mod tests {
     #[test]
     fn a_run_whose_trials_are_all_in_another_run_is_left_out() {
         let run = |name: &str, trials: usize| (name.to_owned(), trials);
-        let one = [("x", true), ("y", true)];
+        let runs = [("x", true), ("y", true)];
         let more_trials = [("x", true), ("y", true), ("z", true)];
         assert_eq!(
-            kept_and_omitted(&[("a", &one), ("b", &one)], None),
+            kept_and_omitted(&[("a", &runs), ("b", &runs)], None),
             (vec![run("a", 2)], vec!["b".to_owned()])
         );
         assert_eq!(
-            kept_and_omitted(&[("a", &one), ("b", &more_trials)], None),
+            kept_and_omitted(&[("a", &runs), ("b", &more_trials)], None),
             (vec![run("b", 3)], vec!["a".to_owned()])
         );
         let copied = vec!["a".to_owned(), "c".to_owned()];
         assert_eq!(
-            kept_and_omitted(&[("a", &one), ("b", &more_trials), ("c", &more_trials)], None),
+            kept_and_omitted(&[("a", &runs), ("b", &more_trials), ("c", &more_trials)], None),
             (vec![run("b", 3)], copied)
         );
         // A copy that was made while the trial ran.
         let early = [("x", true), ("y", false)];
         assert_eq!(
-            kept_and_omitted(&[("a", &early), ("b", &one)], None),
+            kept_and_omitted(&[("a", &early), ("b", &runs)], None),
             (vec![run("b", 2)], vec!["a".to_owned()])
         );
     }
@@ -266,52 +266,55 @@ mod tests {
     fn a_run_with_a_trial_of_its_own_a_better_copy_or_a_mark_stays() {
         let run = |name: &str, trials: usize| (name.to_owned(), trials);
         let all_kept = |trials: usize| (vec![run("a", 2), run("b", trials)], Vec::<String>::new());
-        let one = [("x", true), ("y", true)];
-        assert_eq!(kept_and_omitted(&[("a", &one), ("b", &[("y", true), ("z", true)])], None), all_kept(2));
+        let runs = [("x", true), ("y", true)];
+        assert_eq!(kept_and_omitted(&[("a", &runs), ("b", &[("y", true), ("z", true)])], None), all_kept(2));
         assert_eq!(
-            kept_and_omitted(&[("a", &one), ("b", &[("x", true), ("y", false), ("z", true)])], None),
+            kept_and_omitted(&[("a", &runs), ("b", &[("x", true), ("y", false), ("z", true)])], None),
             all_kept(3)
         );
-        assert_eq!(kept_and_omitted(&[("a", &one), ("b", &one)], Some("a")), all_kept(2));
-        assert_eq!(kept_and_omitted(&[("a", &one), ("b", &[])], None), all_kept(0));
+        assert_eq!(kept_and_omitted(&[("a", &runs), ("b", &runs)], Some("a")), all_kept(2));
+        assert_eq!(kept_and_omitted(&[("a", &runs), ("b", &[])], None), all_kept(0));
     }
     #[test]
     fn a_run_with_known_names_is_no_copy_of_one_without() {
         let run = |name: &str, trials: usize| (name.to_owned(), trials);
-        let one = [("x", true), ("y", true)];
+        let runs = [("x", true), ("y", true)];
         let more_trials = [("x", true), ("y", true), ("z", true)];
         // The nameless one has a trial more, or a better copy of one.
         let all_kept = (vec![run("a", 3), run("named", 2)], Vec::<String>::new());
-        assert_eq!(kept_and_omitted(&[("a", &more_trials), ("named", &one)], None), all_kept);
+        assert_eq!(kept_and_omitted(&[("a", &more_trials), ("named", &runs)], None), all_kept);
         let early = [("x", true), ("y", false)];
         let all_kept = (vec![run("a", 2), run("named", 2)], Vec::<String>::new());
-        assert_eq!(kept_and_omitted(&[("a", &one), ("named", &early)], None), all_kept);
+        assert_eq!(kept_and_omitted(&[("a", &runs), ("named", &early)], None), all_kept);
         // Else it is the copy, whichever the library knew first.
         let named = (vec![run("named", 2)], vec!["a".to_owned()]);
-        assert_eq!(kept_and_omitted(&[("a", &one), ("named", &one)], None), named);
-        assert_eq!(kept_and_omitted(&[("named", &one), ("a", &one)], None), named);
+        assert_eq!(kept_and_omitted(&[("a", &runs), ("named", &runs)], None), named);
+        assert_eq!(kept_and_omitted(&[("named", &runs), ("a", &runs)], None), named);
         let longer = (vec![run("named", 3)], vec!["a".to_owned()]);
-        assert_eq!(kept_and_omitted(&[("a", &one), ("named", &more_trials)], None), longer);
+        assert_eq!(kept_and_omitted(&[("a", &runs), ("named", &more_trials)], None), longer);
     }
 
     #[test]
     fn a_tag_or_a_note_is_a_mark_and_the_run_that_was_known_first_stays() {
         let run = |name: &str, trials: usize| (name.to_owned(), trials);
-        let one = [("x", true), ("y", true)];
+        let runs = [("x", true), ("y", true)];
         let more_trials = [("x", true), ("y", true), ("z", true)];
         let tag =
             |store: &Store, slug: String| store.annotate(&[slug], &["final".into()], &[], None).unwrap();
         let note = |store: &Store, slug: String| store.annotate(&[slug], &[], &[], Some("the one")).unwrap();
         let original = (vec![run("b", 2)], vec!["a".to_owned()]);
         for mark in [&tag as &dyn Fn(&Store, String), &note] {
-            assert_eq!(kept_and_omitted_with(&[("a", &one), ("b", &one)], Some("b"), mark), original);
+            assert_eq!(kept_and_omitted_with(&[("a", &runs), ("b", &runs)], Some("b"), mark), original);
             let all_kept = (vec![run("a", 3), run("b", 2)], Vec::<String>::new());
-            assert_eq!(kept_and_omitted_with(&[("a", &more_trials), ("b", &one)], Some("b"), mark), all_kept);
+            assert_eq!(
+                kept_and_omitted_with(&[("a", &more_trials), ("b", &runs)], Some("b"), mark),
+                all_kept
+            );
         }
-        assert_eq!(kept_and_omitted(&[("b", &one), ("a", &one)], None), original, "a was copied later");
+        assert_eq!(kept_and_omitted(&[("b", &runs), ("a", &runs)], None), original, "a was copied later");
         // Every copy has the tags of its source: they are no mark of a user.
         let first = (vec![run("a", 2)], vec!["b".to_owned()]);
-        assert_eq!(kept_and_omitted(&[("a", &one), ("b", &one)], None), first);
+        assert_eq!(kept_and_omitted(&[("a", &runs), ("b", &runs)], None), first);
     }
 
     #[test]

@@ -173,7 +173,7 @@ impl UsedTotals {
 fn whole_tokens(episode: &Episode) -> Option<f64> {
     let given = episode.tokens?;
     let attempts = || episode.turns.iter().flat_map(|turn| &turn.attempts);
-    let of_attempts = |count: fn(Tokens) -> Option<u64>| {
+    let attempt_sum = |count: fn(Tokens) -> Option<u64>| {
         let sum = attempts().try_fold(0_u64, |sum, attempt| Some(sum.saturating_add(count(attempt.tokens)?)));
         sum.filter(|_| attempts().next().is_some())
     };
@@ -181,8 +181,8 @@ fn whole_tokens(episode: &Episode) -> Option<f64> {
     if input.is_none() && output.is_none() {
         return None;
     }
-    let input = input.or_else(|| of_attempts(|tokens| tokens.input))?;
-    let output = output.or_else(|| of_attempts(|tokens| tokens.output))?;
+    let input = input.or_else(|| attempt_sum(|tokens| tokens.input))?;
+    let output = output.or_else(|| attempt_sum(|tokens| tokens.output))?;
     Some(input as f64 + output as f64)
 }
 
@@ -366,10 +366,10 @@ mod tests {
         let mut episode = Episode::new("a", "a");
         episode.tokens = Some(tokens(given)).filter(|tokens| !tokens.is_unknown());
         for (number, used) in (1..).zip(attempts) {
-            let mut made = Attempt::new(1, Verdict::Passed);
-            made.tokens = tokens(*used);
+            let mut attempt = Attempt::new(1, Verdict::Passed);
+            attempt.tokens = tokens(*used);
             let mut turn = Turn::new(number);
-            turn.attempts = vec![made];
+            turn.attempts = vec![attempt];
             episode.turns.push(turn);
         }
         episode

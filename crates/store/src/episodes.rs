@@ -197,11 +197,11 @@ impl EpisodeCounts {
         }
         counts.cells = cells.into_iter().collect();
         // A count that the source gives for the whole episode wins. Of those that it does not give the attempts tell.
-        let (reported, of_attempts) = (episode.tokens.unwrap_or_default(), counts.tokens);
+        let (reported, attempt_tokens) = (episode.tokens.unwrap_or_default(), counts.tokens);
         counts.tokens = Tokens {
-            input: reported.input.or(of_attempts.input),
-            cached: reported.cached.or(of_attempts.cached),
-            output: reported.output.or(of_attempts.output),
+            input: reported.input.or(attempt_tokens.input),
+            cached: reported.cached.or(attempt_tokens.cached),
+            output: reported.output.or(attempt_tokens.output),
         };
         counts.cost_usd = used.whole_cost(counts.reached_turns).or(episode.cost_usd);
         counts

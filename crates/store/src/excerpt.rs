@@ -79,17 +79,17 @@ fn places_of(folded: &[char], index: usize, word: &str) -> Vec<Place> {
 fn densest(places: &[Place]) -> (usize, usize) {
     let mut best = (0, 0);
     let mut most = 0;
-    for (at, first) in places.iter().enumerate() {
-        let (mut seen, mut last) = (vec![first.word], first.end);
+    for (index, first) in places.iter().enumerate() {
+        let (mut words, mut last) = (vec![first.word], first.end);
         let margin = first.begin + EXCERPT_MARGIN;
-        for place in places[at + 1..].iter().take_while(|place| place.begin < margin) {
-            if place.end <= margin && !seen.contains(&place.word) {
-                seen.push(place.word);
+        for place in places[index + 1..].iter().take_while(|place| place.begin < margin) {
+            if place.end <= margin && !words.contains(&place.word) {
+                words.push(place.word);
                 last = last.max(place.end);
             }
         }
-        if seen.len() > most {
-            (best, most) = ((first.begin, last), seen.len());
+        if words.len() > most {
+            (best, most) = ((first.begin, last), words.len());
         }
     }
     best

@@ -50,18 +50,18 @@ impl Store {
     /// episodes do not count.
     pub fn grader_mentions(&self, run: RunId, limit: u32) -> Result<GraderMentions> {
         self.read(|conn| {
-            let of_run = format!(
+            let run_query = format!(
                 "FROM episode JOIN turn ON turn.episode = episode.id JOIN attempt ON attempt.turn = turn.id
                  WHERE episode.run = ?1 AND {VALID_EPISODE}"
             );
             let counts = format!(
-                "SELECT count(*), count(grader_places), count(nullif(grader_places, '')) {of_run}"
+                "SELECT count(*), count(grader_places), count(nullif(grader_places, '')) {run_query}"
             );
             let (attempts, known, naming) = conn
                 .prepare_cached(&counts)?
                 .query_row([run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
             let first = format!(
-                "SELECT episode.slug, turn.number, attempt.number, grader_places {of_run} AND grader_places <> ''
+                "SELECT episode.slug, turn.number, attempt.number, grader_places {run_query} AND grader_places <> ''
                  ORDER BY episode.id, turn.number, attempt.number LIMIT ?2"
             );
             let mut find = conn.prepare_cached(&first)?;

@@ -165,7 +165,8 @@ impl RunSort {
     /// The compared expression. Texts are compared without regard to case.
     const fn expression(self) -> &'static str {
         match self {
-            Self::Stamina => "run_summary.mean",
+            // Means over other numbers of turns have no common scale but the share of these turns.
+            Self::Stamina => "(run_summary.mean / coalesce(nullif(run_summary.tau, 0), 1))",
             Self::Model => "run.model COLLATE NOCASE",
             Self::Harness => "run.harness COLLATE NOCASE",
             Self::Benchmark => "run.benchmark_name COLLATE NOCASE",
@@ -279,6 +280,10 @@ impl Condition {
         }
     }
 }
+
+/// SQL: what runs have in common whose stamina is sorted together, the most turns first.
+const SORTED_TOGETHER: &str =
+    "run.benchmark_name COLLATE NOCASE, run.benchmark, coalesce(run_totals.planned_max, 0) DESC, ";
 
 /// Runs that are neither baseline nor simulated.
 const REAL_RUNS: &str = "run.baseline IS NULL AND NOT run.simulated";
@@ -412,14 +417,7 @@ fn list(conn: &Connection, filter: &RunFilter, copies: &str) -> Result<RunList> 
     let (key, title) = filter.group.expressions();
     let order = filter.sort.expression();
     let direction = if filter.ascending { "ASC" } else { "DESC" };
-    // Means over different horizons are not comparable: stamina sorts within each benchmark and number of planned turns, the
-    // longest first.
-    let within = match filter.sort {
-        RunSort::Stamina => {
-            "run.benchmark_name COLLATE NOCASE, run.benchmark, coalesce(run_totals.planned_max, 0) DESC, "
-        }
-        _ => "",
-    };
+    let within = if filter.sort == RunSort::Stamina { SORTED_TOGETHER } else { "" };
     let limit = if filter.limit == 0 { -1 } else { i64::from(filter.limit) };
     let page: [Value; 2] = [limit.into(), filter.offset.into()];
     // The groups stand in the order of `groups`: by the least title of each.

@@ -127,10 +127,10 @@ pub(crate) fn entry(
     source: SourceId,
     filter: &WarningFilter,
 ) -> Result<Option<(Warning, WarningCounts)>> {
-    let of_run = "not_kept.source = ?1 AND (?2 IS NULL OR not_kept.run IN
+    let run_condition = "not_kept.source = ?1 AND (?2 IS NULL OR not_kept.run IN
       (SELECT run.id FROM run JOIN run_slug ON run_slug.id = run.slug WHERE run_slug.slug = ?2))";
     let counts = conn
-        .prepare_cached(&format!("SELECT {}", unlisted_counts(of_run)))?
+        .prepare_cached(&format!("SELECT {}", unlisted_counts(run_condition)))?
         .query_and_then((source, &filter.run), |row| read_counts(row, 0))?
         .next()
         .transpose()?

@@ -90,10 +90,10 @@ impl Store {
 
     /// A constant key of this library for hashes that divide work. The author of a folder cannot know it.
     pub fn hash_key(&self) -> Result<[u8; 16]> {
-        let made = code(&self.secret()?, "hash key", b"").finalize().into_bytes();
+        let digest = code(&self.secret()?, "hash key", b"").finalize().into_bytes();
         let mut key = [0; 16];
-        for (to, from) in key.iter_mut().zip(made.iter()) {
-            *to = *from;
+        for (key_byte, source) in key.iter_mut().zip(digest.iter()) {
+            *key_byte = *source;
         }
         Ok(key)
     }
@@ -108,8 +108,8 @@ impl Store {
 fn code(secret: &[u8], run: &str, identity: &[u8]) -> Hmac<Sha256> {
     // A key that is shorter than a block is padded with zeros (RFC 2104).
     let mut block = [0; 64];
-    for (to, from) in block.iter_mut().zip(secret) {
-        *to = *from;
+    for (key_byte, source) in block.iter_mut().zip(secret) {
+        *key_byte = *source;
     }
     let mut code = Hmac::<Sha256>::new(&block.into());
     code.update(&(run.len() as u64).to_le_bytes());

@@ -321,11 +321,23 @@ impl Store {
         self.write(|write| put(write, source, part, beyond))
     }
 
-    /// Deletes the parts that are not in `keep` (place, part key), with their episodes and warnings.
-    pub fn drop_parts(&self, source: SourceId, keep: &[(String, String)]) -> Result<()> {
+    /// Deletes the parts that are not in `keep` (place, part key), with their episodes and warnings. All parts of `kept_places`
+    /// stay, also those that are to be read again.
+    pub fn drop_parts(
+        &self,
+        source: SourceId,
+        keep: &[(String, String)],
+        kept_places: &HashSet<&str>,
+    ) -> Result<()> {
         let keep: HashSet<(&str, &str)> =
             keep.iter().map(|(place, key)| (place.as_str(), key.as_str())).collect();
-        self.write(|write| drop_where(&write.tx, source, |place, key| keep.contains(&(place, key))))
+        let is_kept = |place: &str, key: &str| kept_places.contains(place) || keep.contains(&(place, key));
+        self.write(|write| drop_where(&write.tx, source, is_kept))
+    }
+
+    /// Deletes the parts of one place whose keys are not in `keep`, with their episodes and warnings.
+    pub fn keep_parts_of_place(&self, source: SourceId, folder: &str, keep: &HashSet<&str>) -> Result<()> {
+        self.write(|write| drop_where(&write.tx, source, |place, key| place != folder || keep.contains(key)))
     }
 
     /// Deletes the runs and parts of places that are not in `keep`.
@@ -335,10 +347,10 @@ impl Store {
             let conn = &write.tx;
             drop_where(conn, source, |place, _| keep.contains(place))?;
             let mut find = conn.prepare_cached("SELECT id, place FROM run WHERE source = ?1")?;
-            let of_source: Vec<(RunId, String)> = find
+            let source_runs: Vec<(RunId, String)> = find
                 .query_map([source], |row| Ok((row.get(0)?, row.get(1)?)))?
                 .collect::<rusqlite::Result<_>>()?;
-            for (run, _) in of_source.iter().filter(|(_, place)| !keep.contains(place.as_str())) {
+            for (run, _) in source_runs.iter().filter(|(_, place)| !keep.contains(place.as_str())) {
                 rows::delete(conn, *run)?;
             }
             Ok(())

@@ -35,7 +35,7 @@ impl Store {
     pub fn processes_left(&self, run: RunId, limit: u32) -> Result<ProcessesLeft> {
         self.read(|conn| {
             // Few attempts have the field, and only these are parsed.
-            let of_run = format!(
+            let run_query = format!(
                 "SELECT episode.id AS episode, episode.slug AS slug, turn.number AS turn, attempt.number AS attempt,
                    attempt.extra ->> '$.processes_left' AS word
                  FROM episode JOIN turn ON turn.episode = episode.id JOIN attempt ON attempt.turn = turn.id
@@ -43,13 +43,13 @@ impl Store {
             );
             let counts = format!(
                 "SELECT count(*) FILTER (WHERE word = 'same_verdict'), count(*) FILTER (WHERE word = 'other_verdict'),
-                   count(*) FILTER (WHERE word = 'unconfirmed') FROM ({of_run})"
+                   count(*) FILTER (WHERE word = 'unconfirmed') FROM ({run_query})"
             );
             let (same, other, unconfirmed) = conn
                 .prepare_cached(&counts)?
                 .query_row([run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
             let first = format!(
-                "SELECT slug, turn, attempt, word = 'other_verdict' FROM ({of_run})
+                "SELECT slug, turn, attempt, word = 'other_verdict' FROM ({run_query})
                  WHERE word IN ('other_verdict', 'unconfirmed') ORDER BY episode, turn, attempt LIMIT ?2"
             );
             let mut find = conn.prepare_cached(&first)?;

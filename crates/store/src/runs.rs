@@ -392,9 +392,9 @@ impl Store {
     pub fn runs_of_job(&self, job: &str) -> Result<Vec<RunEntry>> {
         self.read(|conn| {
             let (columns, summary) = (&*COLUMNS, summaries::COLUMNS);
-            let of_job =
+            let job_query =
                 format!("SELECT {columns}, {summary} FROM {RUN_TABLES} WHERE {} = ?1 ORDER BY run.id", *JOB);
-            let mut find = conn.prepare_cached(&of_job)?;
+            let mut find = conn.prepare_cached(&job_query)?;
             let runs = find.query_and_then([job], read_entry)?;
             runs.collect()
         })

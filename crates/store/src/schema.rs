@@ -97,8 +97,8 @@ pub(crate) fn check_current(conn: &Connection, path: &Path) -> Result<()> {
 }
 
 /// The steps from one version to another, in the order of versions. A step may need earlier changes of any table.
-fn steps(from: i64, to: i64) -> impl Iterator<Item = &'static Migration> {
-    (from + 1..=to)
+fn steps(first: i64, last: i64) -> impl Iterator<Item = &'static Migration> {
+    (first + 1..=last)
         .flat_map(|version| ALL.iter().copied().flatten().filter(move |step| step.version == version))
 }
 
@@ -109,14 +109,14 @@ pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
     }
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have migrated the file meanwhile.
-    let from = match file_kind(&tx)? {
+    let old_version = match file_kind(&tx)? {
         FileKind::Library(version) => version,
         FileKind::Empty | FileKind::Foreign => 0,
     };
-    for step in steps(from, VERSION) {
+    for step in steps(old_version, VERSION) {
         tx.execute_batch(step.sql)?;
     }
-    if from < VERSION {
+    if old_version < VERSION {
         tx.pragma_update(None, "application_id", APPLICATION_ID)?;
         tx.pragma_update(None, "user_version", VERSION)?;
     }

@@ -179,9 +179,9 @@ mod tests {
     fn equal_names_get_different_slugs() {
         let mut taken: Vec<String> = Vec::new();
         for n in 0..40 {
-            let got = free_slug("a", &n.to_string(), |c| Ok(taken.iter().any(|t| t == c))).unwrap();
-            assert!(!taken.contains(&got));
-            taken.push(got);
+            let slug = free_slug("a", &n.to_string(), |c| Ok(taken.iter().any(|t| t == c))).unwrap();
+            assert!(!taken.contains(&slug));
+            taken.push(slug);
         }
         assert_eq!(taken[..3], ["a", "a-2", "a-3"]);
     }

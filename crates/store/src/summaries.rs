@@ -258,13 +258,13 @@ pub(crate) fn read_summary(row: &Row<'_>, column: usize) -> Result<Option<Summar
 /// Computes the sums of a run over the episodes that count. If none is withdrawn, it reads only the indexes
 /// `episode_totals` and `episode_unrecognised`, and where tokens are known, of how many turns they are.
 pub(crate) fn put_totals(conn: &Connection, run: RunId) -> Result<()> {
-    let of_run = if withdrawn_filter::has_withdrawn_episodes(conn, run)? {
+    let run_condition = if withdrawn_filter::has_withdrawn_episodes(conn, run)? {
         format!("run = ?1 AND {}", withdrawn_filter::VALID_EPISODE)
     } else {
         "run = ?1".to_owned()
     };
     let mut find = conn.prepare_cached(&format!(
-        "SELECT end_reason, count(*) FROM episode WHERE {of_run} GROUP BY end_reason ORDER BY count(*) DESC, end_reason"
+        "SELECT end_reason, count(*) FROM episode WHERE {run_condition} GROUP BY end_reason ORDER BY count(*) DESC, end_reason"
     ))?;
     let reasons: Vec<(String, u32)> =
         find.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
@@ -276,10 +276,10 @@ pub(crate) fn put_totals(conn: &Connection, run: RunId) -> Result<()> {
            iif(count(cached_tokens) = 0, NULL, CAST(total(cached_tokens) AS INTEGER)),
            iif(count(output_tokens) = 0, NULL, CAST(total(output_tokens) AS INTEGER)),
            sum(cost_usd), count(cost_usd),
-           (SELECT count(*) FROM episode WHERE {of_run} AND unrecognised = 1),
+           (SELECT count(*) FROM episode WHERE {run_condition} AND unrecognised = 1),
            (SELECT count(*) FROM episode JOIN play ON play.episode = episode.id
-            WHERE {of_run} AND input_tokens IS NOT NULL AND output_tokens IS NOT NULL AND tokens_turns = reached_turns)
-         FROM episode WHERE {of_run}"
+            WHERE {run_condition} AND input_tokens IS NOT NULL AND output_tokens IS NOT NULL AND tokens_turns = reached_turns)
+         FROM episode WHERE {run_condition}"
     ))?
     .execute((run, json(&reasons)?))?;
     Ok(())

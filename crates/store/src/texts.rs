@@ -197,7 +197,7 @@ mod tests {
         store.end_texts(&second, TextCoverage::Whole, 1, &HashMap::from([(file, false)])).unwrap();
         assert_eq!(claim(&store), None);
         // The first episode is deleted.
-        store.drop_parts(1, &[(String::new(), "q".to_owned())]).unwrap();
+        store.drop_parts(1, &[(String::new(), "q".to_owned())], &HashSet::new()).unwrap();
         let reclaimed = claim(&store).unwrap();
         assert_eq!(reclaimed.id, second.id);
         assert!(store.texts_elsewhere(&reclaimed, &[file]).unwrap().is_empty());

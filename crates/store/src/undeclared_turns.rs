@@ -72,7 +72,7 @@ mod tests {
         let run = store.list_runs(&RunFilter::default()).unwrap().rows.remove(0).1;
         assert_eq!(store.undeclared_turns(run.id).unwrap(), UndeclaredTurns { episodes: 3, all: 7 });
         let bounded =
-            store.all_episodes(run.id).unwrap().into_iter().find(|one| one.key == "e").unwrap().slug;
+            store.all_episodes(run.id).unwrap().into_iter().find(|entry| entry.key == "e").unwrap().slug;
         store.withdraw_episodes(&run.slug, &[bounded], Some("wrong image")).unwrap();
         assert_eq!(store.undeclared_turns(run.id).unwrap(), UndeclaredTurns { episodes: 2, all: 6 });
     }

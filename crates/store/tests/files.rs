@@ -322,12 +322,12 @@ fn rows_that_another_connection_deletes_are_not_used() {
     let path = folder.path().join("library.db");
     let (first, second) = (Store::open(&path).unwrap(), Store::open(&path).unwrap());
     fill(&first);
-    let seen = first.last_change().unwrap();
+    let last_change = first.last_change().unwrap();
     // The other program closes the source and purges the texts that this one has in its cache.
     let source = second.sources().unwrap()[0].id;
     second.remove_source(source).unwrap();
     assert_eq!(second.purge_removed(Duration::ZERO).unwrap(), 1);
-    assert_eq!(first.changes_since(seen).unwrap().runs, ["results.a"]);
+    assert_eq!(first.changes_since(last_change).unwrap().runs, ["results.a"]);
     fill(&first);
     check(&second);
 }
@@ -347,7 +347,7 @@ fn readers_see_the_old_episodes_or_the_new_ones() {
     };
     put(0, 40);
     let stop = AtomicBool::new(false);
-    let seen = [AtomicU32::new(0), AtomicU32::new(0)];
+    let read_counts = [AtomicU32::new(0), AtomicU32::new(0)];
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
@@ -356,21 +356,21 @@ fn readers_see_the_old_episodes_or_the_new_ones() {
                 let id = store.episodes(run.id).unwrap()[0].id;
                 let turns = store.whole_episode(id).unwrap().unwrap().turns.len();
                 assert!(turns == 2 || turns == 40, "{turns} turns belong to no reading");
-                seen[usize::from(turns == 40)].fetch_add(1, Ordering::Relaxed);
+                read_counts[usize::from(turns == 40)].fetch_add(1, Ordering::Relaxed);
             }
         });
         // Writes until the reader has seen both often.
         let begin = Instant::now();
         for n in 1.. {
             put(n, if n % 2 == 0 { 40 } else { 2 });
-            let met = seen.iter().map(|seen| seen.load(Ordering::Relaxed)).min();
+            let met = read_counts.iter().map(|read_counts| read_counts.load(Ordering::Relaxed)).min();
             if met >= Some(20) || begin.elapsed() > Duration::from_mins(2) {
                 break;
             }
         }
         stop.store(true, Ordering::Relaxed);
     });
-    assert!(seen.iter().all(|seen| seen.load(Ordering::Relaxed) > 0));
+    assert!(read_counts.iter().all(|read_counts| read_counts.load(Ordering::Relaxed) > 0));
 }
 
 /// Every row of every table as statements; for `tests/layouts/`.
@@ -406,7 +406,7 @@ fn write_the_dump_of_the_current_layout() {
         "{}\n-- What tests/files.rs writes with this layout.\nPRAGMA foreign_keys = OFF;\n{rows}",
         schema::statements(version)
     );
-    let to = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/layouts/v{version}.sql"));
-    std::fs::create_dir_all(to.parent().unwrap()).unwrap();
-    std::fs::write(to, rows).unwrap();
+    let layout_path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/layouts/v{version}.sql"));
+    std::fs::create_dir_all(layout_path.parent().unwrap()).unwrap();
+    std::fs::write(layout_path, rows).unwrap();
 }

@@ -1,7 +1,7 @@
 //! Reading returns any written episodes, in any order of writing.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use model::{
     Artifact, ArtifactKind, Attempt, Benchmark, CachedInput, Counting, EndReason, Episode, Extra,
@@ -286,7 +286,7 @@ proptest! {
             } else {
                 parts.remove(&part);
                 let keep: Vec<_> = parts.keys().map(|part: &usize| (String::new(), part.to_string())).collect();
-                store.drop_parts(source, &keep).unwrap();
+                store.drop_parts(source, &keep, &HashSet::new()).unwrap();
             }
         }
         for (run, slug) in [("r", "src.r"), ("s", "src.s")] {

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
-/// Copies a folder with everything in it. Files of the same names in `to` are replaced, others stay.
+/// Copies a folder with everything in it. Files of the same names in `target_folder` are replaced, others stay.
 ///
 /// # Panics
 /// If something cannot be read or written.
-pub fn copy(from: &Path, to: &Path) {
-    for entry in entries(from) {
-        let target = to.join(below(&entry, from));
+pub fn copy(source: &Path, target_folder: &Path) {
+    for entry in entries(source) {
+        let target = target_folder.join(below(&entry, source));
         if entry.file_type().is_dir() {
             fs::create_dir_all(target).expect("a folder to copy into");
         } else {
@@ -75,14 +75,14 @@ mod tests {
     #[test]
     fn a_copy_holds_what_the_folder_holds() {
         let room = tempfile::tempdir().expect("a folder");
-        let (from, to) = (room.path().join("from"), room.path().join("to"));
-        fs::create_dir_all(from.join("a/empty")).expect("a folder");
-        fs::write(from.join("a/b.txt"), "b").expect("a file");
-        fs::write(from.join("c"), [0, 1, 2]).expect("a file");
-        copy(&from, &to);
-        assert!(to.join("a/empty").is_dir());
+        let (source, target) = (room.path().join("from"), room.path().join("to"));
+        fs::create_dir_all(source.join("a/empty")).expect("a folder");
+        fs::write(source.join("a/b.txt"), "b").expect("a file");
+        fs::write(source.join("c"), [0, 1, 2]).expect("a file");
+        copy(&source, &target);
+        assert!(target.join("a/empty").is_dir());
         let expected = [(PathBuf::from("a/b.txt"), b"b".to_vec()), (PathBuf::from("c"), vec![0, 1, 2])];
-        assert_eq!(contents(&to), BTreeMap::from(expected));
-        assert_eq!(contents(&from), contents(&to));
+        assert_eq!(contents(&target), BTreeMap::from(expected));
+        assert_eq!(contents(&source), contents(&target));
     }
 }

@@ -31,7 +31,8 @@ struct Size {
 }
 
 fn size() -> Result<Size, Failure> {
-    let (mut seed, mut scenarios, mut turns, mut every, mut mutants, mut at) = (0, 20, 100, 1, 3, None);
+    let (mut seed, mut scenarios, mut turns, mut every, mut mutants, mut cell_path) =
+        (0, 20, 100, 1, 3, None);
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or_else(|| format!("{name} needs a number"))?;
@@ -40,13 +41,13 @@ fn size() -> Result<Size, Failure> {
             "--scenarios" => scenarios = value.parse()?,
             "--turns" => turns = value.parse()?,
             "--every" => every = value.parse::<u32>()?.max(1),
-            "--at" => at = Some(value.split(',').map(str::parse).collect::<Result<Vec<u32>, _>>()?),
+            "--at" => cell_path = Some(value.split(',').map(str::parse).collect::<Result<Vec<u32>, _>>()?),
             "--mutants" => mutants = value.parse()?,
             _ => return Err(format!("there is no option {name}").into()),
         }
     }
     let every_so_many = || (1..=turns).filter(|turn| *turn == 1 || turn % every == 0).collect();
-    let mut turns: Vec<u32> = at.unwrap_or_else(every_so_many);
+    let mut turns: Vec<u32> = cell_path.unwrap_or_else(every_so_many);
     turns.sort_unstable();
     Ok(Size { seed, scenarios, turns, mutants })
 }

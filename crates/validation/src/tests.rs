@@ -86,8 +86,8 @@ fn a_case_may_make_more_records_than_a_builder_has_bodies() {
     let suite = suite(SEED, &schema, None);
     let accepted =
         suite.cases.iter().find(|case| case.id == "repair_orders.finish.param.final_price.accepted");
-    let made = |step: &&Step| matches!(step, Step::Record(make) if make.make == "parts");
-    assert_eq!(accepted.map(|case| case.steps.iter().filter(made).count()), Some(6));
+    let makes_part = |step: &&Step| matches!(step, Step::Record(make) if make.make == "parts");
+    assert_eq!(accepted.map(|case| case.steps.iter().filter(makes_part).count()), Some(6));
     let failed = failures(&schema, &suite);
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
@@ -118,10 +118,10 @@ fn walk(scenario: u32, turns: u32, every: u32) -> Vec<String> {
         };
         add("not sound", failures(&schema, &now));
         add("not said", unstated_texts(&schema, &now));
-        let mut seen = BTreeSet::new();
+        let mut seen_ids = BTreeSet::new();
         add(
             "twice",
-            now.cases.iter().filter(|case| !seen.insert(&case.id)).map(|case| case.id.clone()).collect(),
+            now.cases.iter().filter(|case| !seen_ids.insert(&case.id)).map(|case| case.id.clone()).collect(),
         );
         let old = failures(&before, &now);
         if old.is_empty() {
@@ -150,7 +150,7 @@ fn suites_of_sampled_turns_are_sound_said_and_not_vacuous() {
 /// Were it the only one of its turn, the server of the turn before would be found out all the same.
 #[test]
 fn a_change_of_any_kind_is_noticed_alone() {
-    let (mut seen, mut unnoticed) = (BTreeSet::new(), Vec::new());
+    let (mut noticed_kinds, mut unnoticed) = (BTreeSet::new(), Vec::new());
     for number in 0..4 {
         let seed = Seed { base: 0, scenario: number };
         let mut before = ProgrammaticSampler.first_schema(seed).unwrap().made;
@@ -180,11 +180,11 @@ fn a_change_of_any_kind_is_noticed_alone() {
                 if failed == 0 {
                     unnoticed.push(format!("scenario {number}, turn {turn}: {change:?}"));
                 }
-                seen.insert(kind);
+                noticed_kinds.insert(kind);
             }
         }
     }
     assert!(unnoticed.is_empty(), "{unnoticed:#?}");
-    let missing: Vec<_> = ChangeKind::ALL.iter().filter(|&kind| !seen.contains(kind)).collect();
+    let missing: Vec<_> = ChangeKind::ALL.iter().filter(|&kind| !noticed_kinds.contains(kind)).collect();
     assert!(missing.is_empty(), "never tried: {missing:?}");
 }

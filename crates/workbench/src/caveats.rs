@@ -8,6 +8,7 @@ use crate::api::{ApiError, RunRef};
 use crate::compare::doubts::{unscored_in_score, withdrawn};
 use crate::episodes::{episode_noun, grades_turns, in_scenarios, is_single_turn, observations, run_record};
 use crate::sessions::nothing_sentence;
+use crate::undeclared_turns::way_out;
 use crate::unrecognized_ends::sensitivity_line;
 
 impl Workbench {
@@ -66,7 +67,7 @@ impl Workbench {
         let has_score = record.entry.summary.as_ref().is_some_and(|summary| summary.score.is_some());
         if undeclared > 0 && !has_score {
             let all = counted(episodes.len() as u64, episode_noun(is_single_turn(episodes)));
-            caveats.push(undeclared_turns(undeclared, &all));
+            caveats.push(undeclared_turns(undeclared, &all, &record.entry.format));
         }
         let by_turn = grades_turns(record);
         let unscored = record.entry.summary.as_ref();
@@ -143,9 +144,10 @@ impl Workbench {
     }
 }
 
-/// What it means that the declared number of turns is unknown for so many of `all` episodes of a run without a score.
-fn undeclared_turns(undeclared: usize, all: &str) -> String {
-    format!("The declared number of turns is unknown for {undeclared} of {all}, and so is the score.")
+/// What it means that the declared number of turns is unknown for so many of `all` episodes of a run of this format without a score.
+fn undeclared_turns(undeclared: usize, all: &str, format: &str) -> String {
+    let hint = way_out(format);
+    format!("The declared number of turns is unknown for {undeclared} of {all}{hint}, and so is the score.")
 }
 
 /// The note on the network of a run of tasks that Stamina Lab played.
@@ -206,8 +208,13 @@ mod tests {
     /// "The score may be too high" was said where no turn was seen, and no score was known.
     #[test]
     fn a_score_that_is_unknown_is_not_said_to_be_too_high() {
-        let unknown = "The declared number of turns is unknown for 3 of 3 episodes, and so is the score.";
-        assert_eq!(undeclared_turns(3, "3 episodes"), unknown);
+        let unknown = "The declared number of turns is unknown for 3 of 3 episodes";
+        let caveat = |format: &str| undeclared_turns(3, "3 episodes", format);
+        assert_eq!(caveat("evocode"), format!("{unknown}, and so is the score."));
+        assert_eq!(
+            caveat("table"),
+            format!("{unknown} (give the column planned_turns), and so is the score.")
+        );
     }
 
     #[test]

@@ -138,7 +138,7 @@ impl Workbench {
         {
             run_facts::share_no_name(&mut settings.differences);
         }
-        let of_one_turn = members::all_of_one_turn(&pools);
+        let is_single_turn = members::all_of_one_turn(&pools);
         let mut compared_members = Vec::new();
         for ((pool, of_run), episodes) in pools.iter().zip(&compared.runs).zip(&episodes) {
             let plays =
@@ -146,7 +146,7 @@ impl Workbench {
             let sensitivity = sensitivity(&pool.episode_ends(), &policy, compared.tau);
             let survival = kaplan_meier_by_scenario(episodes, turns);
             let mut member = member(pool, episodes, of_run, survival, &sensitivity, &plays, &policy);
-            if of_one_turn && member.pass_rate.is_none() {
+            if is_single_turn && member.pass_rate.is_none() {
                 member.pass_rate = Some(pass_rate(episodes));
             }
             (member.doubts, member.doubt_of_cost) = doubts::member_doubts(pool, &member, &policy);
@@ -164,7 +164,7 @@ impl Workbench {
         let mut comparison = Comparison {
             members: compared_members,
             reference: request.reference,
-            of_one_turn,
+            of_one_turn: is_single_turn,
             tau,
             turns,
             shared_scenarios: shared,
@@ -271,13 +271,13 @@ pub(crate) fn survival_row(point: SurvivalPoint) -> SurvivalRow {
 fn member(
     pool: &Pool,
     episodes: &[InScenario],
-    of_run: &RunStamina,
+    run_stamina: &RunStamina,
     survival: Vec<SurvivalPoint>,
     sensitivity: &Sensitivity,
     plays: &[Vec<EpisodeTurns>],
     policy: &CensoringPolicy,
 ) -> ComparedMember {
-    let tau = of_run.summary.restricted_mean.tau;
+    let tau = run_stamina.summary.restricted_mean.tau;
     let [censored_failed, censored_dropped] = other_readings(pool, episodes, sensitivity, tau, policy);
     let benchmark = pool.benchmark();
     let entries = || pool.runs.iter().map(|run| &run.record.entry);
@@ -297,9 +297,9 @@ fn member(
         baseline: entries().find_map(|run| run.baseline).map(|b| b.as_str().to_owned()),
         style: pool.style,
         scenarios: episodes.iter().map(|e| e.scenario.as_str()).collect::<BTreeSet<_>>().len() as u32,
-        stamina: stamina_of(&of_run.summary, episodes, || of_run.bootstrap),
+        stamina: stamina_of(&run_stamina.summary, episodes, || run_stamina.bootstrap),
         pass_rate: pool.is_single_turn().then(|| pass_rate(episodes)),
-        stamina_bootstrap: of_run.bootstrap.and_then(|b| b.ci_low.zip(b.ci_high)),
+        stamina_bootstrap: run_stamina.bootstrap.and_then(|b| b.ci_low.zip(b.ci_high)),
         censored_failed,
         censored_dropped,
         early_censored: early_censored(pool.episodes(), tau, policy),

@@ -56,8 +56,8 @@ pub(crate) fn planned_turns(episodes: &[EpisodeEntry]) -> Option<u32> {
 }
 
 /// What an episode is called: of runs of one turn it is a trial.
-pub(crate) const fn episode_noun(of_one_turn: bool) -> &'static str {
-    if of_one_turn { "trial" } else { "episode" }
+pub(crate) const fn episode_noun(is_single_turn: bool) -> &'static str {
+    if is_single_turn { "trial" } else { "episode" }
 }
 
 /// Whether all episodes play one turn: none plans or reaches more, and those of which no plan is known did not begin.
@@ -70,7 +70,7 @@ pub(crate) fn is_single_turn<'a>(episodes: impl IntoIterator<Item = &'a EpisodeE
         }
         None => e.reached_turns == 0 && e.known_turns <= 1,
     });
-    all.all(|one| one) && any
+    all.all(|condition| condition) && any
 }
 
 /// Whether nothing says how many turns episodes play, because all of them were stopped before they were at risk, or none counts.
@@ -126,7 +126,8 @@ pub(crate) fn in_scenarios(
     let plays_alone = record.entry.benchmark.plays_steps_alone();
     let each = episodes.iter().zip(observations);
     let name = |scenario: &str| scenario_name(&record.entry.benchmark, scenario).into_owned();
-    each.map(|(episode, seen)| in_scenario(plays_alone, &episode.scenario, name, *seen)).collect()
+    each.map(|(episode, observation)| in_scenario(plays_alone, &episode.scenario, name, *observation))
+        .collect()
 }
 
 /// One of them; `identity` makes the text that is the same exactly for the same scenario.

@@ -13,6 +13,7 @@ mod inputs;
 mod matrix;
 mod measure_names;
 mod method;
+mod paired_turns;
 mod percent;
 mod plane;
 mod reexport;
@@ -130,13 +131,27 @@ impl Workbench {
 
     /// The same for whoever wants to see how it goes on, or to stop it.
     pub fn export_watched(&self, request: &ExportRequest, watch: &Watch<'_>) -> Result<Exported, ApiError> {
-        let made = self.make(request, watch)?;
+        let file = self.make(request, watch)?;
         watch.check_continues()?;
         let written = match &request.to {
-            Some(target) => Some(self.write_export(target, &made)?),
+            Some(target) => Some(self.write_export(target, &file)?),
             None => None,
         };
-        Ok(made.exported(request.format, written))
+        Ok(file.exported(request.format, written))
+    }
+
+    /// The same where a height that was asked for is kept, or refused before anything is written. Elsewhere it is a wish: the
+    /// figure is as high as it must be, and a warning says so.
+    pub fn export_at_height(&self, request: ExportRequest) -> Result<Exported, ApiError> {
+        let ExportSubject::Figure { figure, preset, height_pt: height_pt @ Some(_), grey } = &request.of
+        else {
+            return self.export(request);
+        };
+        let format = figure_format(request.format)?;
+        let spec = self.print_spec(figure, preset, *height_pt, *grey)?;
+        let file = file_at_height(&spec, format, &file::figure_name(figure))?;
+        let written = request.to.as_ref().map(|target| self.write_export(target, &file)).transpose()?;
+        Ok(file.exported(request.format, written))
     }
 
     fn make(&self, request: &ExportRequest, watch: &Watch<'_>) -> Result<MadeFile, ApiError> {
@@ -178,10 +193,10 @@ impl Workbench {
         Ok(FigureSpec { theme, layout, ..spec })
     }
 
-    /// The SVG of a figure, which carries its spec, and what is to be said of it.
+    /// The SVG of a figure, which carries its spec, and what is to be said of it. A height that it cannot have is refused.
     pub fn svg_of(&self, spec: &FigureSpec) -> Result<(String, Vec<String>), ApiError> {
-        let made = figure_file(spec, Format::Svg, "figure")?;
-        Ok((String::from_utf8_lossy(&made.bytes).into_owned(), made.warnings))
+        let file = file_at_height(spec, Format::Svg, "figure")?;
+        Ok((String::from_utf8_lossy(&file.bytes).into_owned(), file.warnings))
     }
 
     /// A figure with its data, for paper.
@@ -256,8 +271,8 @@ pub(crate) fn figure_file(spec: &FigureSpec, format: Format, name: &str) -> Resu
         Some(advice) => ApiError::new(TOO_LONG, error.to_string()).hint(advice),
         None => ApiError::new("export.failed", error.to_string()),
     };
-    let made = figures::export::export(spec, format).map_err(failed)?;
-    let mut warnings = made.warnings;
+    let file = figures::export::export(spec, format).map_err(failed)?;
+    let mut warnings = file.warnings;
     warnings.extend(caption::cautions(spec));
     let per_inch = if spec.layout.is_print() { 72.0 } else { 96.0 };
     Ok(MadeFile {
@@ -270,14 +285,24 @@ pub(crate) fn figure_file(spec: &FigureSpec, format: Format, name: &str) -> Resu
             }
             _ => Vec::new(),
         },
-        bytes: made.bytes,
+        bytes: file.bytes,
         caption: figures::caption(spec),
         short_caption: figures::short_caption(spec),
         // The values of a table have no size, its picture has.
         inches: (format.is_picture() || !matches!(spec.figure, Figure::Table(_)))
-            .then_some((made.width / per_inch, made.height / per_inch)),
+            .then_some((file.width / per_inch, file.height / per_inch)),
         warnings,
     })
+}
+
+/// The same of exactly the height that the spec asks for, if it asks for one.
+pub(crate) fn file_at_height(spec: &FigureSpec, format: Format, name: &str) -> Result<MadeFile, ApiError> {
+    let file = figure_file(spec, format, name)?;
+    match figures::export::height_refusal(spec, format) {
+        None => Ok(file),
+        Some(reason) => Err(ApiError::new("export.height", reason)
+            .hint("Without a height, the figure is as high as it must be; a wider venue may need less")),
+    }
 }
 
 /// The table that a spec is.
@@ -293,13 +318,13 @@ fn table_file(spec: &FigureSpec, format: ExportFormat, name: &str) -> Result<Mad
         ExportFormat::Html => table.to_html(),
         ExportFormat::Jsonl => table.to_json_lines(),
         _ => {
-            let of_figures = figure_format(format).map_err(|_| {
+            let picture_format = figure_format(format).map_err(|_| {
                 does_not_fit(format, "A table", "svg, pdf, png, csv, parquet, jsonl, tex, toml, md, html")
             })?;
-            let made = figure_file(spec, of_figures, name)?;
+            let file = figure_file(spec, picture_format, name)?;
             // A picture has its notes in it.
-            let caption = if of_figures.is_picture() { made.caption } else { sentences(&table) };
-            return Ok(MadeFile { caption, ..made });
+            let caption = if picture_format.is_picture() { file.caption } else { sentences(&table) };
+            return Ok(MadeFile { caption, ..file });
         }
     };
     Ok(MadeFile {

@@ -82,11 +82,11 @@ impl ByScenario {
 
     /// The interval of their share of `whole`, and how it is made; `None` = unknown, all are of one scenario.
     fn interval(&self, whole: &Self) -> Option<((f64, f64), RateInterval)> {
-        let of_scenario = |(scenario, trials): (&u32, &u32)| {
+        let scenario_rate = |(scenario, trials): (&u32, &u32)| {
             let passed = self.0.get(scenario).copied().unwrap_or(0);
             TaskTrials { trials: *trials, passed, unscored: 0 }
         };
-        interval(&whole.0.iter().map(of_scenario).collect::<Vec<_>>())
+        interval(&whole.0.iter().map(scenario_rate).collect::<Vec<_>>())
     }
 }
 
@@ -101,7 +101,7 @@ impl Tally {
     }
 
     fn group(&self, (key, label): (String, String)) -> FailureGroup {
-        let (made, failed, none) = (self.made.all(), self.failed.all(), ByScenario::default());
+        let (attempt_count, failed, none) = (self.made.all(), self.failed.all(), ByScenario::default());
         let occurs = |class: &&FailureClass| {
             failed > 0
                 && (self.primary.contains_key(*class)
@@ -126,10 +126,10 @@ impl Tally {
             key,
             label,
             simulated: self.simulated,
-            made,
+            made: attempt_count,
             attempts: failed,
-            rate: (made > 0).then(|| {
-                let rate = f64::from(failed) / f64::from(made);
+            rate: (attempt_count > 0).then(|| {
+                let rate = f64::from(failed) / f64::from(attempt_count);
                 (rate, rate_ends.map(|(low, _)| low), rate_ends.map(|(_, high)| high))
             }),
             rate_interval: rate_interval.map(|(_, kind)| kind),
@@ -169,9 +169,9 @@ impl Workbench {
         for placed_episode in found.episodes() {
             let next = scenarios.len() as u32;
             let scenario = *scenarios.entry(placed_episode.scenario()).or_insert(next);
-            for made in placed_episode.made(request.scope) {
+            for attempt in placed_episode.made(request.scope) {
                 total.made.add(scenario);
-                let group = grouping.place(placed_episode, made.turn, made.attempt);
+                let group = grouping.place(placed_episode, attempt.turn, attempt.attempt);
                 groups.entry(group).or_default().made.add(scenario);
             }
             for case in placed_episode.cases(request.scope) {

@@ -89,24 +89,24 @@ fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiv
 }
 
 /// Copies at most [`MOST_BYTES`]; the first byte beyond is counted and not written.
-fn copy(mut from: impl Read, mut to: File, written: &AtomicU64) -> io::Result<()> {
+fn copy(mut reader: impl Read, mut target: File, written: &AtomicU64) -> io::Result<()> {
     let mut buffer = vec![0; 64 << 10];
     loop {
-        let read = from.read(&mut buffer)?;
+        let read = reader.read(&mut buffer)?;
         if read == 0 {
             return Ok(());
         }
         if written.fetch_add(read as u64, Ordering::Relaxed) + read as u64 > MOST_BYTES {
             return Ok(());
         }
-        to.write_all(&buffer[..read])?;
+        target.write_all(&buffer[..read])?;
     }
 }
 
 /// The end of what a program complains of.
-fn complaint(mut from: impl Read) -> String {
+fn complaint(mut reader: impl Read) -> String {
     let (mut kept, mut buffer) = (Vec::new(), [0; 4096]);
-    while let Ok(read @ 1..) = from.read(&mut buffer) {
+    while let Ok(read @ 1..) = reader.read(&mut buffer) {
         kept.extend_from_slice(&buffer[..read]);
         let surplus = kept.len().saturating_sub(COMPLAINT);
         kept.drain(..surplus);
@@ -226,7 +226,7 @@ impl Workbench {
         // The same source may be opened twice at once.
         let new_part = || folder.join(format!("{id:016x}.{}.part", new_mark()));
         let (part, before) = (new_part(), new_part());
-        let made = run(program, &source, &part, LONGEST).and_then(|()| {
+        let outcome = run(program, &source, &part, LONGEST).and_then(|()| {
             if part.metadata().map_err(failed)?.len() == 0 {
                 let message = "The importer ended with exit code 0 and wrote nothing";
                 return Err(ApiError::new("importer.failed", message).at(program.display().to_string()));
@@ -240,18 +240,18 @@ impl Workbench {
             let table = folder.join(format!("{id:016x}.{ending}"));
             // There may be none.
             let _ = fs::rename(&table, &before);
-            let made = NewTable { path: table, before };
-            fs::rename(&part, &made.path).map_err(|error| {
-                made.settle(false);
+            let outcome = NewTable { path: table, before };
+            fs::rename(&part, &outcome.path).map_err(|error| {
+                outcome.settle(false);
                 failed(error)
             })?;
-            Ok(made)
+            Ok(outcome)
         });
-        if made.is_err() {
+        if outcome.is_err() {
             // What it wrote until then is of no use.
             let _ = fs::remove_file(&part);
         }
-        made
+        outcome
     }
 }
 
@@ -290,8 +290,9 @@ impl Workbench {
                 _ => continue,
             };
             // One that was made a moment ago may be of a source that is not noted yet.
-            let made = file.metadata().and_then(|about| about.modified()).ok();
-            let is_old = made.and_then(|made| made.elapsed().ok()).is_some_and(|since| since >= age);
+            let modified = file.metadata().and_then(|about| about.modified()).ok();
+            let is_old =
+                modified.and_then(|modified| modified.elapsed().ok()).is_some_and(|since| since >= age);
             if is_old && !needed.contains(&*path.to_string_lossy()) {
                 // Another process may have removed it; whatever else keeps it, it is no more than a file too many.
                 let _ = fs::remove_file(&path);

@@ -107,33 +107,34 @@ impl Workbench {
             })
             .collect();
         let method = Resampling::default();
-        let made = matrix(&runs, request.tau, method);
-        if let Some(tau) = request.tau.filter(|tau| *tau == 0 || *tau > made.tau) {
+        let mean_matrix = matrix(&runs, request.tau, method);
+        if let Some(tau) = request.tau.filter(|tau| *tau == 0 || *tau > mean_matrix.tau) {
             // A matrix over no turn does not say how far the curves go.
-            let known = if tau == 0 { matrix(&runs, None, method).tau } else { made.tau };
+            let known = if tau == 0 { matrix(&runs, None, method).tau } else { mean_matrix.tau };
             return Err(ApiError::new(
                 "matrix.tau",
                 format!("The curves of all cells are known to turn {known}, and not for a τ of {tau}"),
             )
             .hint(horizon::hint(known)));
         }
-        let tau = known_horizon(made.tau);
+        let tau = known_horizon(mean_matrix.tau);
         let not_comparable = settings::not_comparable(&by_job(&pools));
-        let columns = made.models.len();
+        let columns = mean_matrix.models.len();
         let all_of_one_turn = members::all_of_one_turn(&pools);
         let place = |(index, cell): (usize, &Option<analysis::matrix::Cell>)| {
             let cell = cell.as_ref()?;
             let entries = || cell.runs.iter().flat_map(|i| &pools[*i].runs).map(|run| &run.record.entry);
-            let of_one_turn =
+            let is_single_turn =
                 all_of_one_turn || members::all_of_one_turn(cell.runs.iter().map(|i| &pools[*i]));
             let trials: Vec<InScenario> = cell.runs.iter().flat_map(|i| &episodes[*i]).cloned().collect();
-            let of_cell: Vec<&Pool> = cell.runs.iter().map(|i| &pools[*i]).collect();
-            let stamina = stamina_of(&cell.summary, &trials, || bootstrap_mean(&trials, made.tau, method));
-            let pass_rate = of_one_turn.then(|| pass_rate(&trials));
+            let cell_pools: Vec<&Pool> = cell.runs.iter().map(|i| &pools[*i]).collect();
+            let stamina =
+                stamina_of(&cell.summary, &trials, || bootstrap_mean(&trials, mean_matrix.tau, method));
+            let pass_rate = is_single_turn.then(|| pass_rate(&trials));
             let early_censored =
-                early_censored(of_cell.iter().flat_map(|pool| pool.episodes()), tau, &policy);
+                early_censored(cell_pools.iter().flat_map(|pool| pool.episodes()), tau, &policy);
             let number = Number {
-                parts: Part::from_pools(of_cell),
+                parts: Part::from_pools(cell_pools),
                 stamina: &stamina,
                 pass_rate: pass_rate.as_ref(),
                 early_censored,
@@ -152,7 +153,7 @@ impl Workbench {
                 mixed: mixed(&pools, &cell.runs),
             })
         };
-        let cells = made.cells.iter().flatten().enumerate().map(place).collect();
+        let cells = mean_matrix.cells.iter().flatten().enumerate().map(place).collect();
         let spread = |extremes: &Option<analysis::matrix::Extremes>| {
             extremes.as_ref().map(|extremes| HarnessSpread {
                 best: extremes.best as u32,
@@ -160,18 +161,18 @@ impl Workbench {
                 ratio: extremes.ratio.as_ref().map(bootstrapped),
             })
         };
-        let spread = made.extremes.iter().map(spread).collect();
+        let spread = mean_matrix.extremes.iter().map(spread).collect();
         let mut answer = Matrix {
             of_one_turn: all_of_one_turn,
             tau,
-            shortest: made.shortest.filter(|_| request.tau.is_none()).map(|cells| ShortestCells {
+            shortest: mean_matrix.shortest.filter(|_| request.tau.is_none()).map(|cells| ShortestCells {
                 runs: cells.runs.iter().map(|run| slugs[*run].to_owned()).collect(),
                 otherwise: cells.otherwise,
                 others: cells.others,
                 furthest: cells.furthest,
             }),
-            harnesses: made.harnesses.iter().map(line).collect(),
-            models: made.models.iter().map(line).collect(),
+            harnesses: mean_matrix.harnesses.iter().map(line).collect(),
+            models: mean_matrix.models.iter().map(line).collect(),
             cells,
             spread,
             not_comparable: settings::in_words(&not_comparable, "run"),

@@ -43,10 +43,10 @@ impl Workbench {
     }
 
     /// The pack at a folder of a source.
-    pub(crate) fn pack(&self, source: i64, at: &str) -> Result<Pack, ApiError> {
+    pub(crate) fn pack(&self, source: i64, path: &str) -> Result<Pack, ApiError> {
         let source = self.pack_source(source)?;
         let tree = self.opened_sources.tree(source.id, &source.path)?;
-        Pack::open_at(tree.fork(), at).map_err(|error| ApiError::from(error).at(source.path))
+        Pack::open_at(tree.fork(), path).map_err(|error| ApiError::from(error).at(source.path))
     }
 
     /// The scenario packs among the opened sources.
@@ -75,15 +75,21 @@ impl Workbench {
                 // It was a pack when it was read; opening it says what is wrong now.
                 found.push(String::new());
             }
-            packs.extend(found.into_iter().map(|at| self.pack_info(&source, at)));
+            packs.extend(found.into_iter().map(|path| self.pack_info(&source, path)));
         }
         Ok(PackList { packs })
     }
 
-    fn pack_info(&self, source: &Source, at: String) -> PackInfo {
-        let name = if at.is_empty() { source.name.clone() } else { files::file_name(&at).to_owned() };
-        let mut info =
-            PackInfo { source: source.id, at, name, path: source.path.clone(), ..PackInfo::default() };
+    fn pack_info(&self, source: &Source, pack_path: String) -> PackInfo {
+        let name =
+            if pack_path.is_empty() { source.name.clone() } else { files::file_name(&pack_path).to_owned() };
+        let mut info = PackInfo {
+            source: source.id,
+            at: pack_path,
+            name,
+            path: source.path.clone(),
+            ..PackInfo::default()
+        };
         match self.pack(source.id, &info.at) {
             Ok(pack) => {
                 let manifest = pack.manifest();
@@ -178,7 +184,7 @@ impl Workbench {
             let begun = Instant::now();
             let progress = |p: scenario::pack::Progress| job.progress(number(p.done), number(p.total));
             let target = Target::from_path(Path::new(&path));
-            let made = generate(
+            let pack = generate(
                 &generation,
                 &ProgrammaticSampler,
                 &target,
@@ -197,9 +203,9 @@ impl Workbench {
                 path,
                 scenarios: generation.n_scenarios,
                 turns: generation.n_turns,
-                bytes: made.manifest.bytes,
+                bytes: pack.manifest.bytes,
                 seconds,
-                sha256: made.manifest.sha256,
+                sha256: pack.manifest.sha256,
             }))
         });
         Ok(JobRef { job })
@@ -334,11 +340,11 @@ fn pace() -> Option<f64> {
         let folder = std::env::temp_dir().join(format!("stamina-pace-{}", std::process::id()));
         let go_on = AtomicBool::new(false);
         let target = Target::Folder(folder.clone());
-        let made = generate(&config, &ProgrammaticSampler, &target, &Options::default(), &|_| {}, &go_on);
+        let pack = generate(&config, &ProgrammaticSampler, &target, &Options::default(), &|_| {}, &go_on);
         let seconds = begun.elapsed().as_secs_f64();
         // It is small, and lies where the system clears away.
         drop(std::fs::remove_dir_all(&folder));
-        made.ok().filter(|made| made.manifest.bytes > 0).map(|made| seconds / made.manifest.bytes as f64)
+        pack.ok().filter(|pack| pack.manifest.bytes > 0).map(|pack| seconds / pack.manifest.bytes as f64)
     });
     *known = tried.min_by(f64::total_cmp);
     *known

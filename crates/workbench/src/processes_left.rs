@@ -49,13 +49,13 @@ fn note(left: &ProcessesLeft) -> Option<String> {
     if all == 0 {
         return None;
     }
-    let first = left.first.iter().map(|one| {
-        let result = if one.has_other_results {
+    let first = left.first.iter().map(|process| {
+        let result = if process.has_other_results {
             "it came to other results, which count"
         } else {
             "none could be carried out, and the verdict may be theirs"
         };
-        named_attempt(&one.episode, one.turn, one.attempt, result)
+        named_attempt(&process.episode, process.turn, process.attempt, result)
     });
     let mut text = format!(
         "In {} the agent left processes that could write the verdict, and no second verification without them confirmed it: {}.",
@@ -99,8 +99,8 @@ mod tests {
                 "2 attempts may have the verdict of processes that the agent left"
             ]
         );
-        let one =
+        let single =
             ProcessesLeft { unconfirmed: 1, first: vec![attempt(1, 1, false)], ..ProcessesLeft::default() };
-        assert!(note(&one).unwrap().starts_with("In 1 attempt the agent") && doubts(&one).len() == 1);
+        assert!(note(&single).unwrap().starts_with("In 1 attempt the agent") && doubts(&single).len() == 1);
     }
 }

@@ -173,9 +173,9 @@ pub(crate) fn numbers_of_tasks<'a>(
     let alone = benchmark.starts_with(Benchmark::STEPS);
     // A step that was played by itself is of a task as well.
     let mut tasks = tasks.into_iter().map(|task| if alone { task_of(task) } else { task }).peekable();
-    let of_tasks = alone || benchmark.starts_with(Benchmark::TASKS);
-    let of_evocode = of_tasks && tasks.peek().is_some() && tasks.all(is_task_of_evocode);
-    numbers(if of_evocode { EVOCODE } else { benchmark })
+    let is_about_tasks = alone || benchmark.starts_with(Benchmark::TASKS);
+    let is_evocode = is_about_tasks && tasks.peek().is_some() && tasks.all(is_task_of_evocode);
+    numbers(if is_evocode { EVOCODE } else { benchmark })
 }
 
 /// Whether a task is named as EvoCode-Bench names its own: `theme_d10_w5_…`.

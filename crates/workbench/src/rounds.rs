@@ -32,7 +32,7 @@ const NO_SR: &str = "SR and Gap are unknown: they need a run whose rounds are pl
 const NOBODY_AT_RISK: &str = "MT@k and Comp are unknown: every episode was stopped from outside before it passed a turn, so that nobody was at risk.";
 
 /// What a reader must know of the paper's table beside one's own numbers.
-pub(crate) const PAPER: &str = "The table of EvoCode-Bench's paper is of round by round. Each round is tried up to four times from one snapshot, without feedback. The first round that no try passes ends the task. Its MT@4 is for reference; MT@k over independent attempts at whole tasks is another number.";
+pub(crate) const PAPER: &str = "The paper of EvoCode-Bench evaluates round by round. Each round is tried up to four times from one snapshot, without feedback. The first round that no try passes ends the task. Its MT@4 is for reference; MT@k over independent attempts at whole tasks is another number.";
 
 /// Why runs of both protocols have no MT@k together.
 const MIXED: &str =
@@ -108,8 +108,9 @@ pub(crate) fn scores_of_parts(
             let reward = |trial: &EpisodeEntry, turn: u32| {
                 rewards.get(&(trial.id, turn)).map(|reward| reward.clamp(0.0, 1.0))
             };
-            let of_trial = |trial: &&EpisodeEntry| (1..=rounds).map(|turn| reward(trial, turn)).collect();
-            TaskRewards { rounds, attempts: trials.iter().map(of_trial).collect() }
+            let trial_rewards =
+                |trial: &&EpisodeEntry| (1..=rounds).map(|turn| reward(trial, turn)).collect();
+            TaskRewards { rounds, attempts: trials.iter().map(trial_rewards).collect() }
         })
         .collect();
     Ok(Some(scores_from_tasks(tasks, &totals)))
@@ -144,13 +145,13 @@ fn tries(
         }
     }
     let mut tries_of = |trial: &EpisodeEntry| {
-        let mut of_trial = passes.remove(&trial.id).unwrap_or_default();
+        let mut trial_rewards = passes.remove(&trial.id).unwrap_or_default();
         let rounds = trial.planned_turns.unwrap_or(0);
         // A round that was not begun was not cleared.
-        let begun = of_trial.keys().next_back().copied().unwrap_or(0).min(rounds);
+        let begun = trial_rewards.keys().next_back().copied().unwrap_or(0).min(rounds);
         TaskTries {
             rounds,
-            tries: (1..=begun).map(|turn| of_trial.remove(&turn).unwrap_or_default()).collect(),
+            tries: (1..=begun).map(|turn| trial_rewards.remove(&turn).unwrap_or_default()).collect(),
             is_cut_off: trial.end_reason != EndReason::PassedAll
                 && trial.end_reason.default_ending() == Ending::Censored,
         }
@@ -165,9 +166,10 @@ fn scores_from_tries(tasks: &[Vec<TaskTries>], allowed: Option<u64>) -> RoundSco
         let known: Option<Vec<f64>> = tasks.iter().map(|trials| value_of(trials)).collect();
         known.filter(|known| !known.is_empty()).map(|known| known.iter().sum::<f64>() / known.len() as f64)
     };
-    let made = tasks.iter().flatten().flat_map(|trial| &trial.tries).map(Vec::len).max().unwrap_or(0);
+    let attempt_count =
+        tasks.iter().flatten().flat_map(|trial| &trial.tries).map(Vec::len).max().unwrap_or(0);
     let allowed = allowed.map(|allowed| usize::try_from(allowed).unwrap_or(usize::MAX));
-    let most_tries = allowed.unwrap_or(made.max(1)).min(MOST_TRIES);
+    let most_tries = allowed.unwrap_or(attempt_count.max(1)).min(MOST_TRIES);
     let mt_at_k: Vec<f64> =
         (1..=most_tries).map_while(|k| mean(&|trials| mt_round_by_round(trials, k))).collect();
     let allowed = allowed.unwrap_or(usize::MAX);
@@ -243,7 +245,7 @@ fn passed_turns(task: &TaskTotals) -> f64 {
 /// MT@k and Comp of tasks whose rounds are described, with others of which only totals are known.
 fn scores_from_tasks(mut tasks: Vec<TaskRewards>, totals: &[&TaskTotals]) -> RoundScores {
     let described = tasks.iter().filter(|task| task.rounds > 0).count();
-    let of_described = comp(&tasks);
+    let described_comp = comp(&tasks);
     let most_tries = tasks.iter().map(|task| task.attempts.len()).min().unwrap_or(0).min(MOST_TRIES);
     // Totals say nothing of several attempts.
     let most_tries = if totals.is_empty() { most_tries } else { most_tries.min(1) };
@@ -269,9 +271,9 @@ fn scores_from_tasks(mut tasks: Vec<TaskRewards>, totals: &[&TaskTotals]) -> Rou
         ));
         None
     } else if totals.is_empty() {
-        of_described
+        described_comp
     } else {
-        let done = of_described.unwrap_or(0.0) * described as f64 + 100.0 * f64::from(complete);
+        let done = described_comp.unwrap_or(0.0) * described as f64 + 100.0 * f64::from(complete);
         Some(done / (described + totals.len()) as f64)
     };
     missing.push(NO_SR.to_owned());
@@ -302,7 +304,7 @@ pub(crate) fn turn_scores<'a>(runs: impl IntoIterator<Item = &'a RunEntry>) -> O
     };
     let alone = each.iter().any(|(_, rounds)| rounds.alone);
     // Scores of chains: steps that were played by themselves are none.
-    let of_chains = |value_of: &dyn Fn(&Summary) -> Option<f64>| {
+    let chain_mean = |value_of: &dyn Fn(&Summary) -> Option<f64>| {
         if alone { None } else { mean(&|summary, _| value_of(summary)) }
     };
     let round_by_round = each.iter().all(|(_, rounds)| rounds.round_by_round);
@@ -318,9 +320,9 @@ pub(crate) fn turn_scores<'a>(runs: impl IntoIterator<Item = &'a RunEntry>) -> O
     let most_alone = each.iter().map(|(_, rounds)| rounds.sr_at_k.len()).min().unwrap_or(0);
     Some(TurnScores {
         runs: each.len() as u32,
-        dataset_score: of_chains(&|summary| summary.dataset_score),
-        case_score: of_chains(&|summary| summary.case_score),
-        perfect: of_chains(&|summary| perfect(summary).map(f64::from)),
+        dataset_score: chain_mean(&|summary| summary.dataset_score),
+        case_score: chain_mean(&|summary| summary.case_score),
+        perfect: chain_mean(&|summary| perfect(summary).map(f64::from)),
         rounds: RoundScores {
             mt_at_k: (0..most_tries)
                 .filter_map(|k| mean(&|_, rounds| rounds.mt_at_k.get(k).copied()))

@@ -50,15 +50,15 @@ mod tests {
     #[test]
     fn the_sample_is_found_from_a_checkout_and_from_where_it_is_installed() {
         let room = tempfile::tempdir().unwrap();
-        let at = |place: &str| room.path().join(place);
-        let found = |program: &str| first_sample(&at(program), None, None);
-        let checkout_sample = put(&at("checkout"));
+        let room_path = |place: &str| room.path().join(place);
+        let found = |program: &str| first_sample(&room_path(program), None, None);
+        let checkout_sample = put(&room_path("checkout"));
         assert_eq!(found("checkout/target/release/stamina"), Some(checkout_sample.clone()));
         assert_eq!(found("checkout/target/x86_64-unknown-linux-gnu/release/stamina"), Some(checkout_sample));
-        let installed = put(&at("usr/lib/Stamina Lab"));
+        let installed = put(&room_path("usr/lib/Stamina Lab"));
         assert_eq!(found("usr/bin/stamina"), Some(installed.clone()));
         assert_eq!(found("usr/bin/stamina-lab"), Some(installed));
-        let beside = put(&at("elsewhere"));
+        let beside = put(&room_path("elsewhere"));
         assert_eq!(found("elsewhere/stamina"), Some(beside));
         assert_eq!(found("nowhere/bin/stamina"), None);
     }

@@ -149,10 +149,10 @@ pub fn sample<'a>(
     }
     let chosen = ChosenSampler::from_settings(generation, given, out, stop, tally, report_line)?;
     let options = pack::Options { threads: chosen.threads, ..pack::Options::default() };
-    let made =
+    let sampler =
         pack::generate(generation, &*chosen.sampler, &Target::from_path(out), &options, progress, stop);
-    chosen.finish(made.is_ok(), report_line);
-    made.map(drop).map_err(|error| {
+    chosen.finish(sampler.is_ok(), report_line);
+    sampler.map(drop).map_err(|error| {
         let mut error = ApiError::from(error).at(out.display().to_string());
         if error.code == "pack.occupied" {
             error.hint =

@@ -108,7 +108,7 @@ impl Workbench {
             words.iter().all(|word| id.contains(word) || title.contains(word))
         };
         let is_wanted =
-            |wanted: &[String], word: &str| wanted.is_empty() || wanted.iter().any(|one| one == word);
+            |wanted: &[String], word: &str| wanted.is_empty() || wanted.iter().any(|value| value == word);
         let mut marks: BTreeMap<&str, u32> = BTreeMap::new();
         let mut aspects: BTreeMap<Aspect, u32> = BTreeMap::new();
         let (mut total, mut cases) = (0, Vec::new());

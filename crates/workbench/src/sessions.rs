@@ -180,10 +180,10 @@ fn comparisons(figures: &SessionFigures) -> Vec<Comparison> {
         let is_other = is_other(value, of_imported) || is_other(value, of_computed);
         Comparison { name, is_other, is_compared: is_other || (value.is_some() && of_computed.is_some()) }
     };
-    let of_nine = |(index, name): (usize, &'static str)| {
+    let built_in = |(index, name): (usize, &'static str)| {
         compared(name, imported.metrics[index], [None, compat.map(|nine| nine[index])])
     };
-    let mut found: Vec<Comparison> = LOCOBENCH_METRICS.into_iter().enumerate().map(of_nine).collect();
+    let mut found: Vec<Comparison> = LOCOBENCH_METRICS.into_iter().enumerate().map(built_in).collect();
     let mean = |values: &[Option<f64>]| -> Option<f64> {
         let sum: Option<f64> = values.iter().copied().sum();
         sum.map(|sum| sum / values.len() as f64)

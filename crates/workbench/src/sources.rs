@@ -11,7 +11,7 @@ use std::time::Duration;
 use files::Tree;
 use ingest::discover::{Discovery, NotRecognized as NotFound, discover, is_recognized};
 use ingest::formats::table::{self, ColumnRenames};
-use ingest::import::{ImportError, ImportResult, import, import_found};
+use ingest::import::{ImportError, ImportResult, PlaceImport, import, import_found, import_place};
 use model::{Warning, WarningCounts};
 use store::{RunFilter, RunId, Source, Store, WarningFilter};
 
@@ -346,8 +346,8 @@ impl Workbench {
 
     /// The runs of a source that have trials of other runs, by id.
     fn copies_in(&self, source: i64) -> Result<Vec<CopiedRun>, ApiError> {
-        let of_source = RunFilter { sources: vec![source], ..RunFilter::default() };
-        let runs = self.store.list_runs(&of_source)?.rows;
+        let source_filter = RunFilter { sources: vec![source], ..RunFilter::default() };
+        let runs = self.store.list_runs(&source_filter)?.rows;
         let ids: Vec<RunId> = runs.iter().map(|(_, run)| run.id).collect();
         let mut others = self.store.runs_sharing_trials(&ids)?;
         let mut copies: Vec<CopiedRun> = runs
@@ -372,6 +372,18 @@ impl Workbench {
             ImportError::NotRecognized(nothing) => with_left_out(not_recognized(nothing, path), &tree),
             ImportError::Store(error) => error.into(),
         })
+    }
+
+    /// Reads what changed in one folder of a source, where a run begins. Blocks until it is read or stopped.
+    pub(crate) fn read_place(
+        &self,
+        source: i64,
+        folder: &str,
+        stop: &AtomicBool,
+    ) -> Result<PlaceImport, ApiError> {
+        let stored = self.source(source)?;
+        let tree = self.open_tables(Path::new(&stored.path))?;
+        Ok(import_place(&tree, &self.store, source, folder, stop)?)
     }
 
     /// Takes a source out of the library; the folder itself is never touched.

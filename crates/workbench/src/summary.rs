@@ -37,7 +37,8 @@ impl Workbench {
             let rounds = rounds::scores(&self.store, &record, &episodes)?;
             let withdrawn = withdrawn_scenarios(&self.store, &record)?;
             let mut summary = Summary { rounds, ..summarize(&record, &episodes, &withdrawn, &policy) };
-            let about_turns = doubt_about_turns(&self.store, &[record.entry.id], &summary)?;
+            let (run, format) = (record.entry.id, &record.entry.format);
+            let about_turns = doubt_about_turns(&self.store, &[run], format, &summary)?;
             summary.doubts.extend(about_turns);
             summary.doubts.extend(doubts_about_processes(&self.store, &record)?);
             self.store.put_summary(stale_run, &summary)?;
@@ -102,7 +103,10 @@ fn summarize(
         case_score: scores.case,
         perfect: scores.perfect,
         partial,
-        scored: observations.iter().filter(|one| anyone_at_risk(std::slice::from_ref(one))).count() as u32,
+        scored: observations
+            .iter()
+            .filter(|observation| anyone_at_risk(std::slice::from_ref(observation)))
+            .count() as u32,
         pass_rate,
         rounds: None,
         doubts,
@@ -136,19 +140,19 @@ fn partial(record: &RunRecord, episodes: &[EpisodeEntry], withdrawn: &BTreeSet<S
     let all = planned_tasks.unwrap_or(0).max(known);
     // What is withdrawn is not missing.
     let counted_tasks = all - (described - tasks.len() as u64);
-    let of_tasks =
+    let task_note =
         (known > described).then(|| format!("{} of {}", tasks.len(), counted(counted_tasks, "task")));
     // A source may plan an episode of each task that it does not describe: that is said with the tasks.
-    let missing_tasks = if of_tasks.is_some() { all - described } else { 0 };
+    let missing_tasks = if task_note.is_some() { all - described } else { 0 };
     let planned = record.run.planned_episodes.unwrap_or(0).saturating_sub(record.entry.withdrawn_episodes);
     let noun = if record.entry.benchmark.has_verdicts() {
         episode_noun(is_of_one_turn(record, episodes))
     } else {
         "session"
     };
-    let of_episodes = (read.saturating_add(missing_tasks) < u64::from(planned))
+    let episode_note = (read.saturating_add(missing_tasks) < u64::from(planned))
         .then(|| format!("{read} of {}", counted(planned.into(), noun)));
-    let parts: Vec<String> = of_tasks.into_iter().chain(of_episodes).collect();
+    let parts: Vec<String> = task_note.into_iter().chain(episode_note).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 

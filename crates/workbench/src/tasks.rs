@@ -191,7 +191,7 @@ impl Workbench {
             let name = format!("{}\n{}", row.task, row.title.as_deref().unwrap_or_default()).to_lowercase();
             row.is_of(request.mode) && words.iter().all(|word| name.contains(word))
         });
-        let of_rounds = pools.iter().flat_map(|pool| &pool.runs).any(is_of_rounds);
-        Ok(TaskGrid { columns, rows, counts, of_rounds })
+        let has_rounds = pools.iter().flat_map(|pool| &pool.runs).any(is_of_rounds);
+        Ok(TaskGrid { columns, rows, counts, of_rounds: has_rounds })
     }
 }

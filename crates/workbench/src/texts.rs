@@ -31,8 +31,11 @@ const PIECE_BYTES: usize = 64 << 10;
 /// How far before the end of a piece a border between words is looked for.
 const WORD_BYTES: usize = 256;
 
-/// How long a page waits for places.
+/// How long a page waits for more places once there is one.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long it waits for the first one. In a large library the index alone may take longer than for more of them.
+const PATIENCE_WITHOUT_HITS: Duration = Duration::from_secs(10);
 
 /// Candidates that are asked for at once.
 const CANDIDATES: u32 = 20;
@@ -76,8 +79,8 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         let mut end = rest.floor_char_boundary(PIECE_BYTES);
         if end < rest.len() {
-            let from = rest.floor_char_boundary(end - WORD_BYTES);
-            end = rest[from..end].rfind(|c: char| !c.is_alphanumeric()).map_or(end, |index| from + index);
+            let start = rest.floor_char_boundary(end - WORD_BYTES);
+            end = rest[start..end].rfind(|c: char| !c.is_alphanumeric()).map_or(end, |index| start + index);
         }
         let (piece, after) = rest.split_at(end);
         rest = after;
@@ -117,7 +120,8 @@ impl Workbench {
     /// Looks in transcripts and logs, as long as a page waits.
     pub fn search_texts(&self, request: SearchRequest) -> Result<TextHits, ApiError> {
         let limit = if request.limit == 0 { 20 } else { request.limit.min(200) };
-        let found = self.find_in_texts(&request.text, limit as usize, Some(PATIENCE))?;
+        let deadlines = Deadlines::new(PATIENCE, PATIENCE_WITHOUT_HITS);
+        let found = self.find_in_texts(&request.text, limit as usize, Some(deadlines))?;
         let TextPlaces { hits, complete, in_part, has_more } = found;
         Ok(TextHits { hits: by_rank(vec![hits]), complete, in_part, has_more })
     }
@@ -128,13 +132,9 @@ impl Workbench {
         &self,
         text: &str,
         limit: usize,
-        patience: Option<Duration>,
+        deadlines: Option<Deadlines>,
     ) -> Result<TextPlaces, ApiError> {
-        let mut text_search = TextSearch {
-            wanted: SearchedWords::new(text),
-            until: patience.map(|patience| Instant::now() + patience),
-            searched_files: HashSet::new(),
-        };
+        let mut text_search = TextSearch::new(text, deadlines);
         let mut hits: Vec<(MatchRank, TextHit)> = Vec::new();
         let mut after = None;
         let mut has_more = false;
@@ -152,7 +152,7 @@ impl Workbench {
                 hits.extend(self.places_in(candidate, &mut text_search)?);
             }
         }
-        let has_more = has_more || hits.len() > limit || text_search.is_over();
+        let has_more = has_more || hits.len() > limit || text_search.is_cut;
         hits.sort_by_key(|(rank, _)| *rank);
         hits.truncate(limit);
         let known = self.store.texts_known()?;
@@ -197,9 +197,11 @@ impl Workbench {
             let place_hit = hit(TextKind::Transcript, words, text_search.wanted.snippet(&place.text));
             let rank = text_search.wanted.rank(&place);
             hits.push((rank, TextHit { step: Some(place.number), ..place_hit }));
+            text_search.has_hits = true;
         }
         for artifact in artifacts.iter().filter(|artifact| is_log(artifact.kind)) {
             if text_search.is_over() {
+                text_search.is_cut = true;
                 break;
             }
             // Many episodes may name one log.
@@ -213,6 +215,7 @@ impl Workbench {
             let rank = text_search.wanted.rank(&place);
             let name = Some(name_of(artifact));
             hits.push((rank, TextHit { log: name, line: Some(place.number), ..place_hit }));
+            text_search.has_hits = true;
         }
         Ok(hits)
     }
@@ -243,13 +246,20 @@ impl Workbench {
     }
 
     /// Looks in requests, failing tests, transcripts and logs; first makes searchable what is not yet. For the command line.
-    pub fn search_everything(&self, text: &str, limit: u32) -> Result<TextHits, ApiError> {
+    ///
+    /// `progress` is called with the episodes whose transcripts and logs were read for that, and how many there are to read.
+    pub fn search_everything(
+        &self,
+        text: &str,
+        limit: u32,
+        progress: &dyn Fn(u32, u32),
+    ) -> Result<TextHits, ApiError> {
         if !text.contains(char::is_alphanumeric) {
             return Err(ApiError::new("search.empty", "The search holds no letter or digit")
                 .hint("Give the words to look for: stamina search connection refused"));
         }
         while !self.store.is_read_only() && self.store.index_text(200)? {}
-        self.index_texts()?;
+        self.index_texts_with(progress)?;
         // Names are found too, and take their share of the limit: they are none of these places.
         let known = self.store.search(text, limit.saturating_mul(4))?;
         let (mut requests, mut tests) = (Vec::new(), Vec::new());
@@ -319,34 +329,71 @@ struct TextPlaces {
     has_more: bool,
 }
 
+/// When whoever waits has waited long enough.
+#[derive(Debug, Clone, Copy)]
+struct Deadlines {
+    /// Where there is a place.
+    with_hits: Instant,
+    /// Where there is none.
+    without_hits: Instant,
+}
+
+impl Deadlines {
+    fn new(patience_with_hits: Duration, patience_without_hits: Duration) -> Self {
+        let now = Instant::now();
+        Self { with_hits: now + patience_with_hits, without_hits: now + patience_without_hits }
+    }
+}
+
 /// A search in texts.
 struct TextSearch {
     wanted: SearchedWords,
-    /// When whoever waits has waited long enough.
-    until: Option<Instant>,
+    /// `None` = nobody hurries.
+    deadlines: Option<Deadlines>,
+    /// Whether there is a place.
+    has_hits: bool,
+    /// Whether files were not looked at to their end because a deadline passed.
+    is_cut: bool,
     /// Logs that were looked at: source and name.
     searched_files: HashSet<(i64, String)>,
 }
 
 impl TextSearch {
+    fn new(text: &str, deadlines: Option<Deadlines>) -> Self {
+        Self {
+            wanted: SearchedWords::new(text),
+            deadlines,
+            has_hits: false,
+            is_cut: false,
+            searched_files: HashSet::new(),
+        }
+    }
+
     fn is_over(&self) -> bool {
-        self.until.is_some_and(|until| Instant::now() >= until)
+        self.deadlines.is_some_and(|deadlines| {
+            let until = if self.has_hits { deadlines.with_hits } else { deadlines.without_hits };
+            Instant::now() >= until
+        })
     }
 }
 
 /// The line of a log that holds the phrase, or else the most of the words.
-fn line_with(tree: &Tree, artifact: &Artifact, text_search: &TextSearch) -> Option<Place> {
+fn line_with(tree: &Tree, artifact: &Artifact, text_search: &mut TextSearch) -> Option<Place> {
     let wanted = &text_search.wanted;
     let mut so_far = (0, None);
     let mut pieces = 0_u32;
+    let mut is_cut = false;
     let read = read_log(tree, artifact, |number, line| {
         wanted.best(std::iter::once((number, line)), &mut so_far);
         pieces += 1;
-        so_far.1.as_ref().is_some_and(|place: &Place| place.has_phrase)
-            || pieces.is_multiple_of(64) && text_search.is_over()
+        let has_phrase = so_far.1.as_ref().is_some_and(|place: &Place| place.has_phrase);
+        is_cut = !has_phrase && pieces.is_multiple_of(64) && text_search.is_over();
+        has_phrase || is_cut
     });
     read.ok()?;
-    wanted.place(so_far)
+    let place = wanted.place(so_far);
+    text_search.is_cut |= is_cut;
+    place
 }
 
 #[cfg(test)]
@@ -360,8 +407,28 @@ mod tests {
         (folder, tree, Artifact::new(ArtifactKind::AgentLog, "a.log"))
     }
 
-    fn text_search(text: &str, until: Option<Instant>) -> TextSearch {
-        TextSearch { wanted: SearchedWords::new(text), until, searched_files: HashSet::new() }
+    /// Where the index took all of the patience, no place was read and none was given.
+    #[test]
+    fn a_search_that_took_long_gives_a_place_and_says_that_there_are_more() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let db = Some(folder.path().join("library.sqlite"));
+        let workbench =
+            Workbench::open(crate::Options { db, ..crate::Options::default() }).expect("a library");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository");
+        workbench.ingest(&root.join("tests/fixtures/staminabench/own"), &|_, _| {}).expect("read");
+        workbench.index_texts().expect("an index");
+        let find = |patience: Option<[Duration; 2]>| {
+            let deadlines = patience.map(|[with, without]| Deadlines::new(with, without));
+            let found = workbench.find_in_texts("passed", 50, deadlines).expect("places");
+            (found.hits.len(), found.has_more)
+        };
+        let (all, has_more) = find(None);
+        assert!(all > 1 && !has_more, "{all} places");
+        let long = Duration::from_mins(10);
+        assert_eq!(find(Some([long, long])), (all, false));
+        let (some, has_more) = find(Some([Duration::ZERO, long]));
+        assert!((1..all).contains(&some) && has_more, "{some} of {all} places");
+        assert_eq!(find(Some([Duration::ZERO, Duration::ZERO])), (0, true));
     }
 
     #[test]
@@ -398,9 +465,10 @@ mod tests {
         })
         .expect("read");
         assert!(longest <= PIECE_BYTES);
-        let place = line_with(&tree, &artifact, &text_search("begin end", None)).expect("both are in line 2");
+        let line_of = |words| line_with(&tree, &artifact, &mut TextSearch::new(words, None));
+        let place = line_of("begin end").expect("both are in line 2");
         assert_eq!((place.number, place.words), (2, 1));
-        let place = line_with(&tree, &artifact, &text_search("last", None)).expect("found");
+        let place = line_of("last").expect("found");
         assert_eq!((place.number, place.text.as_str()), (3, "last line"));
     }
 
@@ -409,12 +477,20 @@ mod tests {
     fn nobody_waits_for_a_large_log_longer_than_was_said() {
         let text = "nothing of it\n".repeat(1000) + "zwiebelkuchen\n";
         let (_folder, tree, artifact) = a_log(text.as_bytes());
-        let now = Instant::now();
-        for (until, line) in
-            [(None, Some(1001)), (now.checked_add(Duration::from_mins(1)), Some(1001)), (Some(now), None)]
-        {
-            let place = line_with(&tree, &artifact, &text_search("zwiebelkuchen", until));
+        let [no_time, long] = [Duration::ZERO, Duration::from_mins(1)];
+        for (patience, has_hits, line) in [
+            (None, false, Some(1001)),
+            (Some([long, long]), true, Some(1001)),
+            (Some([no_time, long]), false, Some(1001)),
+            (Some([no_time, long]), true, None),
+            (Some([long, no_time]), false, None),
+        ] {
+            let deadlines = patience.map(|[with, without]| Deadlines::new(with, without));
+            let mut text_search = TextSearch::new("zwiebelkuchen", deadlines);
+            text_search.has_hits = has_hits;
+            let place = line_with(&tree, &artifact, &mut text_search);
             assert_eq!(place.map(|place| place.number), line);
+            assert_eq!(text_search.is_cut, line.is_none(), "what was not looked at is known");
         }
     }
 }

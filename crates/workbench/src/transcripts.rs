@@ -230,10 +230,10 @@ mod tests {
         let file = Artifact::new(ArtifactKind::Transcript, "agent/trajectory-2.json");
         let transcript_with = |words: &[&str]| Transcript { steps: steps_of(words), ..Transcript::default() };
         let mut whole = JoinedTranscript::new(transcript_with(&["a", "b"]));
-        let one = whole.bytes / 2;
+        let half = whole.bytes / 2;
         // Room for five steps, one of them the heading of the second file.
-        whole.most = (5, 100 * one);
-        assert!(whole.has_room(98 * one as u64) && !whole.has_room(98 * one as u64 + 1));
+        whole.most = (5, 100 * half);
+        assert!(whole.has_room(98 * half as u64) && !whole.has_room(98 * half as u64 + 1));
         whole.add(transcript_with(&["c", "d", "e", "f"]), &file);
         assert!(!whole.has_room(0));
         whole.files_cut += 3;

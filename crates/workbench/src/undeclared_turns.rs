@@ -1,6 +1,7 @@
 //! Scores of runs that may be too high, because no source says how many turns some scenario has: a doubt about their numbers,
 //! whatever format they are of. The summary of a run has it among its doubts; whoever shows scores finds it there.
 
+use ingest::formats::table::FORMAT as TABLE;
 use model::{by_sentence, counted, runs_in_words};
 use store::{RunEntry, RunId, Store, Summary, UndeclaredTurns};
 
@@ -9,10 +10,22 @@ use crate::api::ApiError;
 /// How the doubt ends. Others end otherwise.
 const SCORE_TOO_HIGH: &str = "the most turns seen stand in for it, so the score may be too high";
 
-/// Why scores over the episodes of these runs may be too high; `None` = they may not, or there are none.
+/// What to do so that a source of this format says how many turns there are, in parentheses after a space; empty where nothing is
+/// known to help.
+pub(crate) fn way_out(format: &str) -> &'static str {
+    match format {
+        TABLE => " (give the column planned_turns)",
+        "harbor" => " (open the folder of the task together with the job)",
+        "staminabench" => " (give n_turns in config.yaml)",
+        _ => "",
+    }
+}
+
+/// Why scores over the episodes of these runs, which are of this format, may be too high; `None` = they may not, or there are none.
 pub(crate) fn doubt_about_turns(
     store: &Store,
     runs: &[RunId],
+    format: &str,
     summary: &Summary,
 ) -> Result<Option<String>, ApiError> {
     let scores = [summary.score, summary.dataset_score, summary.case_score];
@@ -26,15 +39,16 @@ pub(crate) fn doubt_about_turns(
         sum.episodes = sum.episodes.saturating_add(undeclared.episodes);
         sum.all = sum.all.saturating_add(undeclared.all);
     }
-    Ok(doubt(sum))
+    Ok(doubt(sum, format))
 }
 
-fn doubt(undeclared: UndeclaredTurns) -> Option<String> {
+fn doubt(undeclared: UndeclaredTurns, format: &str) -> Option<String> {
     let all = counted(undeclared.all.into(), "episode");
     (undeclared.episodes > 0).then(|| {
         format!(
-            "the declared number of turns is unknown for {} of {all}, and {SCORE_TOO_HIGH}",
-            undeclared.episodes
+            "the declared number of turns is unknown for {} of {all}{}, and {SCORE_TOO_HIGH}",
+            undeclared.episodes,
+            way_out(format)
         )
     })
 }
@@ -76,12 +90,12 @@ mod tests {
 
     #[test]
     fn a_score_is_in_doubt_where_turns_are_unknown_and_something_passed() {
-        assert_eq!(doubt(UndeclaredTurns { episodes: 0, all: 3 }), None);
-        let found = doubt(UndeclaredTurns { episodes: 1, all: 3 }).unwrap();
-        assert_eq!(
-            found,
-            format!("the declared number of turns is unknown for 1 of 3 episodes, and {SCORE_TOO_HIGH}")
-        );
-        assert!(is_about_scores(&found) && !is_about_scores("2 of 3 episodes"));
+        assert_eq!(doubt(UndeclaredTurns { episodes: 0, all: 3 }, TABLE), None);
+        let found = |format: &str| doubt(UndeclaredTurns { episodes: 1, all: 3 }, format).unwrap();
+        let unknown = "the declared number of turns is unknown for 1 of 3 episodes";
+        assert_eq!(found("evocode"), format!("{unknown}, and {SCORE_TOO_HIGH}"));
+        let table_doubt = found(TABLE);
+        assert_eq!(table_doubt, format!("{unknown} (give the column planned_turns), and {SCORE_TOO_HIGH}"));
+        assert!(is_about_scores(&table_doubt) && !is_about_scores("2 of 3 episodes"));
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn sensitivity_line(
     episodes: &[&EpisodeEntry],
     trials: &[InScenario],
     tau: Option<u32>,
-    of_one_turn: bool,
+    is_single_turn: bool,
     policy: &CensoringPolicy,
 ) -> Option<String> {
     let count = episodes.iter().filter(|e| e.unrecognised && ending(e, policy) == Ending::Event).count();
@@ -35,7 +35,7 @@ pub(crate) fn sensitivity_line(
             InScenario { observation: Observation { ending, ..trial.observation }, ..trial.clone() }
         })
         .collect();
-    if of_one_turn {
+    if is_single_turn {
         return Some(format!("{premise} the pass rate would be {}.", pass_rate(&read).in_words()));
     }
     let ends: Vec<EpisodeEnd> = episodes.iter().map(|episode| episode_end(episode)).collect();

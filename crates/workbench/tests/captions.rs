@@ -59,7 +59,7 @@ fn expected_notes(table: &TableSubject) -> (usize, &'static [&'static str]) {
         TableSubject::RepairTimes { .. } => (27, &[POLICY, COUNTED, "Over every attempt"]),
         TableSubject::Attempts { .. } => (28, &["One turn of an episode"]),
         TableSubject::Tests { .. } => (29, &["One turn of an episode"]),
-        TableSubject::Joined { .. } => (30, &["One turn in two runs"]),
+        TableSubject::Joined { .. } => (30, &["Two attempts"]),
         TableSubject::Warnings { .. } => (31, &["What was read otherwise than it is written"]),
         // Needs a run that was played: the tests of the command line look at it.
         TableSubject::Progress { .. } => (38, &["played on this machine"]),
@@ -185,9 +185,9 @@ fn under_a_policy() -> Library {
 fn written(library: &Library, table: &TableSubject, format: ExportFormat) -> (String, String) {
     let export_of =
         ExportSubject::Table { table: table.clone(), preset: "icml:full".to_owned(), grey: false };
-    let made = library.workbench.export(ExportRequest { of: export_of, format, to: None }).unwrap();
-    let bytes = STANDARD.decode(made.base64.unwrap()).unwrap();
-    (String::from_utf8(bytes).unwrap(), made.caption)
+    let exported = library.workbench.export(ExportRequest { of: export_of, format, to: None }).unwrap();
+    let bytes = STANDARD.decode(exported.base64.unwrap()).unwrap();
+    (String::from_utf8(bytes).unwrap(), exported.caption)
 }
 
 /// Letters and digits only: LaTeX, HTML and lines of a picture write the rest each in its own way.
@@ -251,10 +251,10 @@ fn tables_of_a_report_and_its_bundle_say_it() {
     let library = under_a_policy();
     let request = CompareRequest { members: members(&TWO), ..CompareRequest::default() };
     let folder = tempfile::tempdir().unwrap();
-    let to = folder.path().join("report");
-    library.workbench.export_report(&request, "icml:full", &to, &Watch::nobody()).unwrap();
+    let report_path = folder.path().join("report");
+    library.workbench.export_report(&request, "icml:full", &report_path, &Watch::nobody()).unwrap();
     let mut looked_at = 0;
-    for file in std::fs::read_dir(to.join("tables")).unwrap() {
+    for file in std::fs::read_dir(report_path.join("tables")).unwrap() {
         let path = file.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if !name.ends_with(".tex") && !name.ends_with(".md") {
@@ -267,11 +267,11 @@ fn tables_of_a_report_and_its_bundle_say_it() {
     }
     assert!(looked_at > 20, "{looked_at}");
     // The turns of every episode, and over all of them.
-    let markdown = std::fs::read_to_string(to.join("report.md")).unwrap();
+    let markdown = std::fs::read_to_string(report_path.join("report.md")).unwrap();
     for title in ["**Turns of every episode**", "**Turns over all episodes**"] {
         assert!(markdown.contains(title), "{title}");
     }
-    let page = std::fs::read_to_string(to.join("report.html")).unwrap();
+    let page = std::fs::read_to_string(report_path.join("report.html")).unwrap();
     assert!(page.contains("<caption>Turns over all episodes"), "a page has it, too");
 }
 
@@ -330,15 +330,15 @@ fn a_run_and_its_copy_are_summed_once_and_what_each_counts_is_said() {
     }
     let figure = FigureSubject::Survival { of: request(&[a, b]), bands: Bands::Auto };
     let figure_of = ExportSubject::Figure { figure, preset: "icml".to_owned(), height_pt: None, grey: false };
-    let made = library
+    let exported = library
         .workbench
         .export(ExportRequest { of: figure_of, format: ExportFormat::Svg, to: None })
         .unwrap();
-    assert!(made.caption.contains(sentence), "{}", made.caption);
+    assert!(exported.caption.contains(sentence), "{}", exported.caption);
 
     let failed = |runs: &[&str]| {
-        let to = tempfile::tempdir().unwrap();
-        let report = to.path().join("report");
+        let target_folder = tempfile::tempdir().unwrap();
+        let report = target_folder.path().join("report");
         library.workbench.export_report(&request(runs), "icml", &report, &Watch::nobody()).unwrap();
         let text = std::fs::read_to_string(report.join("report.md")).unwrap();
         text.lines().find(|line| line.contains(" attempts did not pass")).unwrap().to_owned()

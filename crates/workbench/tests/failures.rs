@@ -53,9 +53,9 @@ fn turns(base: u64, scenarios: u32, turns: u32) -> Vec<(Seed, Schema, Vec<Change
         let seed = Seed { base, scenario };
         let mut schema = ProgrammaticSampler.first_schema(seed).expect("a first schema").made;
         for _ in 2..=turns {
-            let made = ProgrammaticSampler.next_turn(seed, &schema, 4).expect("changes").made;
-            let after = Arc::new(made.after);
-            out.push((seed, schema, made.changes, Arc::clone(&after)));
+            let changes = ProgrammaticSampler.next_turn(seed, &schema, 4).expect("changes").made;
+            let after = Arc::new(changes.after);
+            out.push((seed, schema, changes.changes, Arc::clone(&after)));
             schema = (*after).clone();
         }
     }
@@ -172,15 +172,15 @@ fn servers_that_are_wrong_in_a_known_way_are_told() {
     let mut below = Vec::new();
     for (operator, classes) in &table {
         let (natural, floor) = natural(*operator);
-        let made: u32 = classes.values().sum();
+        let class_count: u32 = classes.values().sum();
         let right: u32 = natural.iter().filter_map(|class| classes.get(class)).sum();
         let words: Vec<String> = classes.iter().map(|(class, n)| format!("{} {n}", class.as_str())).collect();
-        println!("{:>24} {right:>4} of {made:>4}  {}", operator.name(), words.join(", "));
-        if right * 100 < floor * made {
-            below.push(format!("{}: {right} of {made} ({})", operator.name(), words.join(", ")));
+        println!("{:>24} {right:>4} of {class_count:>4}  {}", operator.name(), words.join(", "));
+        if right * 100 < floor * class_count {
+            below.push(format!("{}: {right} of {class_count} ({})", operator.name(), words.join(", ")));
         }
         correct += right;
-        all += made;
+        all += class_count;
         unclassified += classes.get(&C::Other).copied().unwrap_or(0);
     }
     println!("{correct} of {all}");

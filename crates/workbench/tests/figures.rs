@@ -217,9 +217,9 @@ fn a_benchmark_of_which_no_mean_is_published_says_so() {
 #[test]
 fn published_numbers_have_cells_of_their_own_and_say_where_they_stand() {
     let place = tempfile::tempdir().unwrap();
-    let made = place.path().join("made");
-    write_run(&made.join("alike"), Some(3));
-    let library = Library::new(&[made]);
+    let folder = place.path().join("made");
+    write_run(&folder.join("alike"), Some(3));
+    let library = Library::new(&[folder]);
     let matrix = |published| {
         let spec = library.spec(&FigureSubject::Matrix { of: MatrixRequest::default(), published });
         let Figure::Matrix(data) = spec.figure else { panic!("a matrix") };
@@ -272,11 +272,11 @@ fn write_run(folder: &Path, attempt_limit: Option<u32>) {
 #[test]
 fn a_published_mean_stands_beside_runs_of_as_many_attempts_only() {
     let place = tempfile::tempdir().unwrap();
-    let made = place.path().join("made");
+    let folder = place.path().join("made");
     for (name, limit) in [("alike", Some(3)), ("more", Some(10)), ("unknown", None)] {
-        write_run(&made.join(name), limit);
+        write_run(&folder.join(name), limit);
     }
-    let library = Library::new(&[made]);
+    let library = Library::new(&[folder]);
     // What is published of both with two retries, that is three attempts, over 100 turns.
     let drawn = |runs: &[&str]| {
         let spec = library.spec(&FigureSubject::Bars {

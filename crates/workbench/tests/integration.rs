@@ -5,6 +5,7 @@ mod captions;
 #[path = "comparisons/main.rs"]
 mod comparisons;
 mod failures;
+mod figure_names;
 mod figures;
 #[path = "groups/main.rs"]
 mod groups;

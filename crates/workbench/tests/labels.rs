@@ -281,7 +281,10 @@ fn other_ids_give_no_failure_of_a_foreign_suite_another_class() {
     let as_played: Classes = read(as_played)
         .into_iter()
         .map(|((episode, turn, attempt, id), class)| {
-            let other = IDS.iter().find(|(from, _)| *from == id).map_or(id, |(_, to)| (*to).to_owned());
+            let other = IDS
+                .iter()
+                .find(|(case_id, _)| *case_id == id)
+                .map_or(id, |(_, other_id)| (*other_id).to_owned());
             ((episode, turn, attempt, other), class)
         })
         .collect();

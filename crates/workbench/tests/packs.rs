@@ -177,10 +177,10 @@ fn a_pack_is_made_opened_and_validated() {
     let job = lab.generate_pack(GeneratePack { out: out.clone(), settings: settings() }).expect("it begins");
     let job = ended(&lab, &job);
     assert_eq!((job.state, job.error, job.progress), (JobState::Done, None, (2, 2)));
-    let made = job.generated.expect("what was made");
-    assert_eq!((made.scenarios, made.turns), (1, 2));
+    let manifest = job.generated.expect("what was made");
+    assert_eq!((manifest.scenarios, manifest.turns), (1, 2));
     lab.open_source(OpenSource { path: out }).expect("it is open");
-    let source = opened(&lab, Path::new(&made.path));
+    let source = opened(&lab, Path::new(&manifest.path));
     let validate = |scenarios: Vec<u32>| {
         lab.validate_pack(ValidatePack { source, at: String::new(), mutants: 1, scenarios })
     };

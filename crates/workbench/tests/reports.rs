@@ -25,16 +25,16 @@ impl Library {
         request: &CompareRequest,
         preset: &str,
         format: ExportFormat,
-        to: Option<&Path>,
+        target_path: Option<&Path>,
     ) -> Exported {
-        let to = to.map(|to| to.to_str().unwrap().to_owned());
+        let target_path = target_path.map(|target_path| target_path.to_str().unwrap().to_owned());
         let report = ExportSubject::Report { of: request.clone(), preset: preset.to_owned() };
-        self.workbench.export(ExportRequest { of: report, format, to }).expect("a report")
+        self.workbench.export(ExportRequest { of: report, format, to: target_path }).expect("a report")
     }
 }
 
-fn text(made: &Exported) -> String {
-    String::from_utf8(STANDARD.decode(made.base64.as_ref().expect("its content")).unwrap()).unwrap()
+fn text(exported: &Exported) -> String {
+    String::from_utf8(STANDARD.decode(exported.base64.as_ref().expect("its content")).unwrap()).unwrap()
 }
 
 const THREE: [&str; 3] = ["staminabench.own", "staminabench.nested_folders", "staminabench.flat_records"];
@@ -57,12 +57,15 @@ fn inputs_of_two_sources_of_one_name_are_all_hashed() {
     assert_eq!(labels, ["a/results", "b/results"]);
     let table = library.workbench.table(&TableSubject::Library { of: ListRuns::default() }).unwrap().to_csv();
     assert!(labels.iter().all(|label| table.contains(&format!(",{label},"))), "{table}");
-    let to = places.path().join("report");
+    let report_path = places.path().join("report");
     let run_ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
-    library.workbench.export_report(&compared_runs(&run_ids), "icml", &to, &Watch::nobody()).unwrap();
-    let settings = std::fs::read_to_string(to.join("settings.json")).unwrap();
+    library
+        .workbench
+        .export_report(&compared_runs(&run_ids), "icml", &report_path, &Watch::nobody())
+        .unwrap();
+    let settings = std::fs::read_to_string(report_path.join("settings.json")).unwrap();
     assert!(labels.iter().all(|label| settings.contains(&format!("\"source\": \"{label}\""))), "{settings}");
-    let sums = std::fs::read_to_string(to.join("inputs.sha256")).unwrap();
+    let sums = std::fs::read_to_string(report_path.join("inputs.sha256")).unwrap();
     let place_files = |place: &str| -> Vec<&str> {
         let mark = format!("  {place}/results/");
         sums.lines().filter_map(|line| Some(line.split_once(&mark)?.1)).collect()
@@ -78,10 +81,12 @@ fn inputs_of_two_sources_of_one_name_are_all_hashed() {
 fn a_report_of_three_has_what_the_pages_have() {
     let library = Library::fixtures(&["staminabench"]);
     let folder = tempfile::tempdir().unwrap();
-    let to = folder.path().join("report");
-    let made =
-        library.workbench.export_report(&compared_runs(&THREE), "icml", &to, &Watch::nobody()).unwrap();
-    let has = |name: &str| made.files.iter().any(|file| file == name);
+    let report_path = folder.path().join("report");
+    let exported = library
+        .workbench
+        .export_report(&compared_runs(&THREE), "icml", &report_path, &Watch::nobody())
+        .unwrap();
+    let has = |name: &str| exported.files.iter().any(|file| file == name);
     for figure in [
         "survival",
         "first-failures",
@@ -98,7 +103,7 @@ fn a_report_of_three_has_what_the_pages_have() {
         assert!(
             has(&format!("figures/{figure}.pdf")) && has(&format!("specs/{figure}.toml")),
             "{figure}: {:?}",
-            made.files
+            exported.files
         );
     }
     for table in [
@@ -121,9 +126,9 @@ fn a_report_of_three_has_what_the_pages_have() {
         "end-reasons",
         "episodes",
     ] {
-        assert!(has(&format!("tables/{table}.csv")), "{table}: {:?}", made.files);
+        assert!(has(&format!("tables/{table}.csv")), "{table}: {:?}", exported.files);
     }
-    let html = std::fs::read_to_string(to.join("report.html")).unwrap();
+    let html = std::fs::read_to_string(report_path.join("report.html")).unwrap();
     for heading in ["Where they disagree", "Differences", "Retries", "Failures"] {
         assert!(html.contains(&format!("<h2>{heading}</h2>")), "{heading}");
     }
@@ -144,13 +149,13 @@ fn every_attempt_that_did_not_pass_is_counted_by_why_it_ended() {
     .unwrap();
     let library = Library::new(&[path]);
     let run = library.workbench.list_runs(ListRuns::default()).unwrap().rows[0].id.clone();
-    let to = folder.path().join("report");
-    library.workbench.export_report(&compared_runs(&[&run]), "icml", &to, &Watch::nobody()).unwrap();
-    let table = std::fs::read_to_string(to.join("tables/end-reasons.csv")).unwrap();
+    let report_path = folder.path().join("report");
+    library.workbench.export_report(&compared_runs(&[&run]), "icml", &report_path, &Watch::nobody()).unwrap();
+    let table = std::fs::read_to_string(report_path.join("tables/end-reasons.csv")).unwrap();
     let rows: Vec<&str> = table.lines().filter_map(|line| line.strip_prefix("m,")).collect();
     let expected = ["tests failed,3", "agent timeout,1", "environment,1", "no verdict,1", "unfinished,1"];
     assert_eq!(rows, expected, "{table}");
-    let report = std::fs::read_to_string(to.join("report.md")).unwrap();
+    let report = std::fs::read_to_string(report_path.join("report.md")).unwrap();
     assert!(report.contains("Of every attempt at every turn: 7 of 8 attempts did not pass"), "{report}");
 }
 
@@ -256,9 +261,9 @@ fn each_of_three_is_paired_with_the_reference() {
 fn a_markdown_report_is_whole_where_it_is_saved_and_where_it_is_handed_over() {
     let library = Library::fixtures(&["staminabench"]);
     let folder = tempfile::tempdir().unwrap();
-    let to = folder.path().join("my (report).md");
-    let saved = library.report(&compared_runs(&THREE[..2]), "icml", ExportFormat::Md, Some(&to));
-    let markdown = std::fs::read_to_string(&to).unwrap();
+    let report_path = folder.path().join("my (report).md");
+    let saved = library.report(&compared_runs(&THREE[..2]), "icml", ExportFormat::Md, Some(&report_path));
+    let markdown = std::fs::read_to_string(&report_path).unwrap();
     let links: Vec<&str> = markdown.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
     assert!(!links.is_empty() && links.len() == saved.beside.len(), "{links:?} {:?}", saved.beside);
     for link in links {
@@ -270,7 +275,7 @@ fn a_markdown_report_is_whole_where_it_is_saved_and_where_it_is_handed_over() {
     assert!(saved.warnings.iter().all(|warning| !warning.contains("figures")), "{:?}", saved.warnings);
 
     // Whoever names the report again has its figures made again; beside a new one lies what is not ours.
-    library.report(&compared_runs(&THREE[..2]), "acl", ExportFormat::Md, Some(&to));
+    library.report(&compared_runs(&THREE[..2]), "acl", ExportFormat::Md, Some(&report_path));
     let old = folder.path().join("new-figures/survival.svg");
     std::fs::create_dir(old.parent().unwrap()).unwrap();
     std::fs::write(&old, "mine").unwrap();
@@ -341,10 +346,11 @@ fn what_is_written_beside_a_file_never_goes_into_a_source() {
         library.workbench.list_runs(ListRuns { limit: 1, ..ListRuns::default() }).unwrap().rows.remove(0).id;
     let before = std::fs::read_dir(&source).unwrap().count();
     std::os::unix::fs::symlink(&source, places.path().join("report-figures")).unwrap();
-    let to = places.path().join("report.md");
+    let report_path = places.path().join("report.md");
     let requested = ExportSubject::Report { of: compared_runs(&[&run]), preset: "icml".to_owned() };
-    let to = Some(to.to_str().unwrap().to_owned());
-    let refused = library.workbench.export(ExportRequest { of: requested, format: ExportFormat::Md, to });
+    let report_path = Some(report_path.to_str().unwrap().to_owned());
+    let refused =
+        library.workbench.export(ExportRequest { of: requested, format: ExportFormat::Md, to: report_path });
     assert_eq!(refused.unwrap_err().code, "export.into_source");
     assert_eq!(std::fs::read_dir(&source).unwrap().count(), before);
 }
@@ -358,12 +364,13 @@ fn nothing_of_a_report_is_written_through_a_link_in_its_folder() {
         std::fs::create_dir(&path).unwrap();
         path
     };
-    let (outside, to) = (place("outside"), place("report"));
-    std::os::unix::fs::symlink(&outside, to.join("specs")).unwrap();
+    let (outside, report_path) = (place("outside"), place("report"));
+    std::os::unix::fs::symlink(&outside, report_path.join("specs")).unwrap();
     let compared = compared_runs(&THREE[..1]);
-    let refused = library.workbench.export_report(&compared, "icml", &to, &Watch::nobody()).unwrap_err();
+    let refused =
+        library.workbench.export_report(&compared, "icml", &report_path, &Watch::nobody()).unwrap_err();
     assert_eq!(refused.code, "export.link");
-    assert_eq!(std::fs::read_dir(&to).unwrap().count(), 1, "nothing is half-written");
+    assert_eq!(std::fs::read_dir(&report_path).unwrap().count(), 1, "nothing is half-written");
     // The same of what lies beside a single file.
     std::os::unix::fs::symlink(&outside, places.path().join("page-figures")).unwrap();
     let page = places.path().join("page.md");
@@ -410,10 +417,12 @@ fn a_pair_is_a_table_scenario_by_scenario() {
 fn a_table_that_is_too_long_to_be_drawn_is_named_once_and_written_in_every_other_format() {
     let library = Library::fixtures(&["harbor/jobs"]);
     let folder = tempfile::tempdir().unwrap();
-    let to = folder.path().join("report");
+    let report_path = folder.path().join("report");
     let runs = ["jobs.oracle-k2-oracle", "jobs.nop-k1-nop", "jobs.failures-k1-oracle"];
-    let saved =
-        library.workbench.export_report(&compared_runs(&runs), "icml", &to, &Watch::nobody()).unwrap();
+    let saved = library
+        .workbench
+        .export_report(&compared_runs(&runs), "icml", &report_path, &Watch::nobody())
+        .unwrap();
     let long: Vec<&String> =
         saved.warnings.iter().filter(|warning| warning.contains("is not drawn")).collect();
     assert!(!long.is_empty(), "{:?}", saved.warnings);
@@ -421,8 +430,8 @@ fn a_table_that_is_too_long_to_be_drawn_is_named_once_and_written_in_every_other
         let name = warning.split(' ').next().unwrap();
         assert_eq!(long.iter().filter(|w| w.starts_with(&format!("{name} "))).count(), 1, "{long:?}");
         for end in ["csv", "parquet", "tex", "md"] {
-            assert!(to.join(format!("{name}.{end}")).is_file(), "{name}.{end}");
+            assert!(report_path.join(format!("{name}.{end}")).is_file(), "{name}.{end}");
         }
-        assert!(!to.join(format!("{name}.pdf")).exists(), "{name}");
+        assert!(!report_path.join(format!("{name}.pdf")).exists(), "{name}");
     }
 }

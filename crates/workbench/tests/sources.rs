@@ -407,7 +407,8 @@ fn a_source_that_is_set_aside_is_not_opened_for_the_search_either() {
     store.set_aside(source).expect("set aside");
     let workbench = open(folder.path(), false);
     assert_eq!(workbench.index_texts().expect("nothing"), 0);
-    assert!(workbench.search_everything("passed", 10).expect("places").complete, "nothing is waited for");
+    let found = workbench.search_everything("passed", 10, &|_, _| {}).expect("places");
+    assert!(found.complete, "nothing is waited for");
     assert!(texts_of(&workbench, "passed").hits.is_empty());
     drop(workbench);
     // Once somebody wants it, the open app indexes it.

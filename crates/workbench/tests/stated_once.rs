@@ -54,8 +54,8 @@ fn failures_name_the_tasks_that_are_known_by_totals_only() {
     let figure = FigureSubject::Failures { of: request() };
     let subject = ExportSubject::Figure { figure, preset: "icml".to_owned(), height_pt: None, grey: false };
     let export_request = ExportRequest { of: subject, format: ExportFormat::Svg, to: None };
-    let made = library.workbench.export(export_request).unwrap();
-    assert_eq!(made.caption.matches(expected).count(), 1, "{}", made.caption);
+    let exported = library.workbench.export(export_request).unwrap();
+    assert_eq!(exported.caption.matches(expected).count(), 1, "{}", exported.caption);
 }
 
 /// A group had "2 of 3 tasks of RUN" beside "RUN: 2 of 3 tasks".
@@ -105,8 +105,8 @@ fn a_report_has_no_table_without_rows() {
     let report = |format| {
         let request = CompareRequest { members: members(&[&run]), ..CompareRequest::default() };
         let subject = ExportSubject::Report { of: request, preset: "icml".to_owned() };
-        let made = library.workbench.export(ExportRequest { of: subject, format, to: None }).unwrap();
-        String::from_utf8(STANDARD.decode(made.base64.unwrap()).unwrap()).unwrap()
+        let exported = library.workbench.export(ExportRequest { of: subject, format, to: None }).unwrap();
+        String::from_utf8(STANDARD.decode(exported.base64.unwrap()).unwrap()).unwrap()
     };
     let sentence = "Attempts that did not pass, by why they ended: none.";
     let html = report(ExportFormat::Html);

@@ -104,17 +104,17 @@ fn the_tests_between_two_have_all_that_their_page_shows() {
     let comparison = library.workbench.compare_runs(request.clone()).unwrap();
     let pair = &comparison.pairs[0];
     let table = library.table(&TableSubject::Pairs { of: request.clone() });
-    let one = |name: &str| column(&table, name)[0].cloned();
-    assert_eq!(one("logrank_p_stratified"), pair.logrank_stratified.map(|t| Value::Number(t.p)));
+    let cell = |name: &str| column(&table, name)[0].cloned();
+    assert_eq!(cell("logrank_p_stratified"), pair.logrank_stratified.map(|t| Value::Number(t.p)));
     assert_eq!(
-        one("difference_bootstrap_ci_low"),
+        cell("difference_bootstrap_ci_low"),
         pair.difference_bootstrap.map(|(low, _)| Value::Number(low))
     );
     assert_eq!(
-        one("difference_bootstrap_ci_high"),
+        cell("difference_bootstrap_ci_high"),
         pair.difference_bootstrap.map(|(_, high)| Value::Number(high))
     );
-    assert_eq!(one("paired_tau"), pair.paired.as_ref().map(|p| Value::Integer(p.tau.into())));
+    assert_eq!(cell("paired_tau"), pair.paired.as_ref().map(|p| Value::Integer(p.tau.into())));
     let runs = library.table(&TableSubject::Runs { of: request });
     let drawn = comparison.members[0].stamina_bootstrap.map(|(low, _)| Value::Number(low));
     assert_eq!(column(&runs, "bootstrap_ci_low")[0].cloned(), drawn);

@@ -14,10 +14,10 @@ fn search(workbench: &Workbench, text: &str) -> workbench::api::TextHits {
 }
 
 /// Unpacks a folder of a zip.
-fn unpack(tree: &files::Tree, folder: &str, to: &Path) {
-    std::fs::create_dir_all(to).expect("a folder");
+fn unpack(tree: &files::Tree, folder: &str, target_folder: &Path) {
+    std::fs::create_dir_all(target_folder).expect("a folder");
     for entry in tree.list(folder) {
-        let (path, target) = (files::join(folder, &entry.name), to.join(&entry.name));
+        let (path, target) = (files::join(folder, &entry.name), target_folder.join(&entry.name));
         if entry.is_folder() {
             unpack(tree, &path, &target);
         } else {
@@ -85,7 +85,7 @@ fn the_line_with_the_phrase_is_the_place_and_quotation_marks_want_it() {
     library.workbench.index_texts().expect("an index");
     for words in ["zwiebel kuchen", "\"Zwiebel kuchen\"", "zwiebel \"kuchen", "\"\" zwiebel kuchen"] {
         let found = search(&library.workbench, words).hits;
-        let everywhere = library.workbench.search_everything(words, 10).expect("places").hits;
+        let everywhere = library.workbench.search_everything(words, 10, &|_, _| {}).expect("places").hits;
         for hit in [&found[0], &everywhere[0]] {
             assert_eq!((hit.line, hit.log.as_deref()), (Some(3), Some("job.log")), "{words}: {hit:?}");
             assert!(hit.snippet.contains("zwiebel kuchen, whole"), "{words}: {hit:?}");

@@ -138,7 +138,7 @@ test("the list of disagreements is the command's, and a turn opens side by side"
   const list = page.getByRole("region", { name: "Where they disagree" });
   await expect(list.getByRole("button", { name: /^Different/ })).toHaveText(`Different ${String(answer.total)}`);
   await expect(list.getByRole("button", { name: /^All/ })).toHaveText(`All ${String(answer.counts[0])}`);
-  const shown = (): Promise<unknown> => list.locator("tbody tr[id]").evaluateAll((rows) => rows.map((row) => [...(row as HTMLTableRowElement).cells].slice(0, 2).map((cell) => cell.innerText)));
+  const shown = (): Promise<unknown> => list.locator("tbody tr[id]").evaluateAll((rows) => rows.map((row) => [...(row as HTMLTableRowElement).cells].slice(0, 2).map((cell) => cell.textContent)));
   await expect.poll(shown).toEqual(answer.rows.map((row) => [row.scenario, String(row.turn)]));
 
   await list.getByRole("grid").focus();

@@ -138,6 +138,11 @@ test.describe("results", () => {
     await expect(dialog.getByRole("button", { name: "Save…" })).toBeEnabled();
     await dialog.getByRole("button", { name: "Report", exact: true }).click();
     await dialog.getByRole("combobox", { name: /Venue/ }).selectOption("neurips");
+    const preview = dialog.getByRole("group", { name: "Preview" });
+    await expect(preview).toHaveCount(0);
+    await dialog.getByRole("button", { name: "Show a preview" }).click();
+    await expect(preview).toContainText("# Report of ");
+    await expect(preview.locator("img").first()).toBeVisible();
     const download = page.waitForEvent("download");
     await dialog.getByRole("button", { name: "Save…" }).click();
     const html = readFileSync(await (await download).path(), "utf8");

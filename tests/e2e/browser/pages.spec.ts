@@ -42,6 +42,25 @@ test("the survival table on the page is the one of the command line", async ({ l
   await expect(body).toContainText(points.at(-1)!.survival.toFixed(2));
 });
 
+test("names of episodes stand whole in the tables of a run", async ({ lab, go, page }) => {
+  const { episodes } = await lab.json<Shown>("show", RUN);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await go(`run/${RUN}?view=table`);
+  const names = page.getByRole("table", { name: "Episodes" }).locator("td.name");
+  await expect(names).toHaveCount(episodes.length);
+  expect(await names.evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth || cell.textContent !== cell.getAttribute("title")).map((cell) => cell.textContent))).toEqual([]);
+});
+
+test("two episodes of one run side by side are named by what differs", async ({ lab, go, page }) => {
+  const [one, other] = (await lab.json<Shown>("show", RUN)).episodes;
+  await go(`side-by-side?left=${RUN}/${one!.episode}&right=${RUN}/${other!.episode}&turn=1`);
+  const heads = ["Left side", "Right side"].map((name) => page.getByRole("group", { name }).getByRole("link").first());
+  for (const head of heads) await expect(head).toBeVisible();
+  await expect.poll(async () => new Set(await Promise.all(heads.map((head) => head.textContent()))).size).toBe(2);
+  const [left, right] = await Promise.all(heads.map((head) => head.textContent()));
+  await expect.poll(() => page.title()).toContain(`${left!} and ${right!}`);
+});
+
 test("curve, at-risk row, histogram and grid share one turn axis", async ({ go, page }) => {
   await go(`run/${RUN}`);
   const grid = page.getByRole("grid", { name: "Episodes by turns" });
@@ -224,6 +243,8 @@ test("e explains numbers of a turn, t goes to its tests, and where no number is,
   await page.keyboard.press("t");
   await expect(page.getByRole("group", { name: "Tests of this attempt" })).toBeFocused();
   await go("start");
+  // A page that is not there yet takes no key.
+  await expect(page.getByRole("heading", { name: "How long do coding agents last?" })).toBeVisible();
   await page.keyboard.press("e");
   await expect(page.getByText("No number here has an explanation")).toBeVisible();
 });

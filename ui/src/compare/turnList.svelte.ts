@@ -25,7 +25,7 @@ export interface TurnList {
   /** Where the address says that it stands. */
   readonly row: number | null;
   readonly styles: readonly [SeriesStyle | undefined, SeriesStyle | undefined];
-  /** The name of a side as the comparison has it: by what tells one from the other. */
+  /** The short name of a side's run as the comparison has it: what tells it from the others. */
   name(side: 0 | 1): string | undefined;
   /** The next turn of the list, or the one before. */
   next(by: 1 | -1): Route | null;
@@ -110,7 +110,7 @@ export function turnList(input: () => TurnListInput): TurnList {
     get styles() {
       return [memberOf(compared.data, 0)?.swatch, memberOf(compared.data, 1)?.swatch] as const;
     },
-    name: (side) => memberOf(compared.data, side)?.name,
+    name: (side) => memberOf(compared.data, side)?.short_name,
     next(by) {
       const page = nearby.data;
       if (!page || page.total === 0) return null;

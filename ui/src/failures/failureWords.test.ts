@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import {
   CASES,
+  attemptsUntilPass,
   caseRoute,
   failedInWords,
   failingInWords,
@@ -17,6 +18,7 @@ import {
   noneFailed,
   tables,
   tabs,
+  turnsUntilPass,
 } from "./failureWords";
 
 test("an address that says nothing shows the first failures by run", () => {
@@ -102,6 +104,16 @@ test("what was tried again and failed again was tried again", () => {
     "no trial failed first",
     "of 2 trials",
   ]);
+});
+
+test("of one turn and of one stretch there is no median", () => {
+  expect(attemptsUntilPass({ failed_first: 1, median_attempts: 1 })).toBe("It passed after 1 more attempt.");
+  expect(attemptsUntilPass({ failed_first: 1, median_attempts: "not_reached" })).toBe("");
+  expect(attemptsUntilPass({ failed_first: 3, median_attempts: 1 })).toBe("Median attempts until it passed: 1.");
+  const turns = (stretches: number, median_turns: number | "not_reached" | null): string =>
+    turnsUntilPass({ stretches, stretches_unknown: 2, median_turns });
+  expect([turns(3, 2), turns(3, 0), turns(3, "not_reached")]).toEqual(["It ended after 2 turns.", "", ""]);
+  expect(turns(5, "not_reached")).toBe("Median turns from the first failure to the pass, over all 3: not reached.");
 });
 
 test("that no test flips is said only where a pass can be seen", () => {

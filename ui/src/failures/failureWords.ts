@@ -10,7 +10,7 @@ import type { FailuresRequest } from "../host/bindings/FailuresRequest";
 import type { Repair } from "../host/bindings/Repair";
 import type { TestHistory } from "../host/bindings/TestHistory";
 import type { Exportable } from "../export/open.svelte";
-import { bounded, count, counted } from "../parts/format";
+import { bounded, count, counted, median } from "../parts/format";
 import type { Query, Route } from "../shell/routes";
 
 export const groupings: readonly { readonly by: FailureGrouping; readonly name: string }[] = [
@@ -158,6 +158,20 @@ export function noneFailed(scope: FailureScope, ofOneTurn: boolean): string {
 export function originsAbout(scope: FailureScope, { tried_again }: Pick<Repair, "tried_again">): string | null {
   if (scope === "attempts" || tried_again === 0) return null;
   return "New, regressed and still failing are counted at the last attempt of a turn. A test that failed at an attempt before it is still failing there. So few are new or regressed. “Every attempt” shows where failures began.";
+}
+
+/** How long turns that failed first took until they passed; of one there is no median: empty where it did not pass. */
+export function attemptsUntilPass({ failed_first, median_attempts }: Pick<Repair, "failed_first" | "median_attempts">): string {
+  if (failed_first !== 1) return `Median attempts until it passed: ${median(median_attempts)}.`;
+  return typeof median_attempts === "number" ? `It passed after ${counted(median_attempts, "more attempt")}.` : "";
+}
+
+/** How long stretches of failing tests took until a pass; of one there is no median: empty where it passed in the same turn, or did not. */
+export function turnsUntilPass(repair: Pick<Repair, "stretches" | "stretches_unknown" | "median_turns">): string {
+  const followed = repair.stretches - repair.stretches_unknown;
+  const turns = repair.median_turns;
+  if (followed !== 1) return `Median turns from the first failure to the pass, over all ${count(followed)}: ${median(turns)}.`;
+  return typeof turns === "number" && turns > 0 ? `It ended after ${counted(turns, "turn")}.` : "";
 }
 
 /** `regressed, passed in turn 2`; `still failing since turn 3, passed in turn 1`. */

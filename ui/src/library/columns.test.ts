@@ -9,6 +9,7 @@ import {
   growingRoom,
   hasSeveralTaus,
   headScale,
+  measuredIn,
   namedColumns,
   rowScale,
   shownColumns,
@@ -39,6 +40,22 @@ test("the column of mean stamina says what stands in it", () => {
   const title = (measured: Parameters<typeof namedColumns>[1]): string | undefined =>
     namedColumns(shown, measured).find((column) => column.id === "stamina")?.title;
   expect([title("stamina"), title("rates"), title("both")]).toEqual(["Stamina", "Pass rate", "Stamina or pass rate"]);
+});
+
+test("what is measured follows all runs of a list, not those in view", () => {
+  const group = (planned_turns: [number, number] | null, tau: [number, number] | null): Parameters<typeof measuredIn>[0][number] => ({
+    planned_turns,
+    tau,
+    scale: tau?.[1] ?? 1,
+  });
+  expect(measuredIn([group([1, 1], [1, 1])])).toBe("rates");
+  expect(measuredIn([group([12, 15], [12, 15])])).toBe("stamina");
+  // The columns said "Stamina" until a run of one turn came into view.
+  expect(measuredIn([group([1, 12], [1, 12])])).toBe("both");
+  expect(measuredIn([group([1, 1], [1, 1]), group([12, 12], [12, 12])])).toBe("both");
+  // A run of episodes of 1 to 12 turns has stamina.
+  expect(measuredIn([group([1, 12], [12, 12])])).toBe("stamina");
+  expect([measuredIn([]), measuredIn([group(null, null)])]).toEqual(["stamina", "stamina"]);
 });
 
 test("means over other numbers of turns say over how many, those over one number do not", () => {

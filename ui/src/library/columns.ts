@@ -59,7 +59,8 @@ export const columns: readonly Column[] = [
     sort: "stamina",
     right: true,
     shown: "always",
-    about: "Mean stamina up to τ turns, pass rate of runs of one turn; sorted within each benchmark and number of planned turns",
+    about:
+      "Mean stamina up to τ turns, pass rate of runs of one turn; sorted by its share of τ within each benchmark and number of planned turns",
     explain: "mean_stamina",
   },
   {
@@ -147,6 +148,16 @@ export const hasSeveralTaus = (group: Pick<RunGroup, "tau"> | undefined): boolea
 /** Whether its runs are of one turn: then they have pass rates. */
 export const isOfOneTurn = (group: Pick<RunGroup, "planned_turns" | "scale">): boolean =>
   group.planned_turns?.[1] === 1 && group.scale === 1;
+
+/** Whether runs of one turn are among its runs: only these have a τ of 1 where an episode of one turn is planned. */
+const hasRunsOfOneTurn = (group: Pick<RunGroup, "planned_turns" | "tau" | "scale">): boolean =>
+  isOfOneTurn(group) || (group.planned_turns?.[0] === 1 && group.tau?.[0] === 1);
+
+/** What the runs of all groups have. Runs out of view count, so that no title and no width changes while a list is scrolled. */
+export function measuredIn(groups: readonly Pick<RunGroup, "planned_turns" | "tau" | "scale">[]): Measured {
+  if (groups.length > 0 && groups.every(isOfOneTurn)) return "rates";
+  return groups.some(hasRunsOfOneTurn) ? "both" : "stamina";
+}
 
 /** The axis of a group; null for benchmarks without tests, and before an episode is read: there is nothing to draw on it. */
 export function groupScale(group: Pick<RunGroup, "planned_turns" | "scale" | "share_scale" | "tau">): IntervalScale | null {

@@ -9,7 +9,7 @@ const SHORT = 16;
 export function episodeName(row: Pick<GridRow, "scenario" | "title" | "repeat">): string {
   const { scenario, title, repeat } = row;
   const name = title === null || title === scenario ? scenario : scenario.length <= SHORT ? `${scenario} · ${title}` : title;
-  return repeat > 1 ? `${name}, repeat ${String(repeat)}` : name;
+  return repeat !== 1 ? `${name}, repeat ${String(repeat)}` : name;
 }
 
 /** How it ended, as a glyph and in a word; of one that does not count, that. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Block, blockText, findRequirement, parse, requirementTerms } from "./markdown";
+import { type Block, blockText, findRequirement, findWords, parse, requirementTerms } from "./markdown";
 
 describe("markdown", () => {
   it("reads what requests are made of", () => {
@@ -45,6 +45,24 @@ describe("markdown", () => {
     for (const text of ["", "\u0000", ">".repeat(5000), "- ".repeat(3000), "[".repeat(2000), "*_".repeat(2000), "x".repeat(300_000)]) {
       expect(Array.isArray(parse(text))).toBe(true);
     }
+  });
+});
+
+describe("words of a search", () => {
+  const blocks = parse("# Fees\n\nA rental has a day.\n\nThe **fee of a rental** is due.\n\n- a rental\n- its fee");
+  it("are found where they stand so, else where all of them do, else where most do", () => {
+    expect(findWords(blocks, "Fee of a Rental")).toBe(2);
+    expect(findWords(blocks, "rental fee")).toBe(2);
+    expect(findWords(blocks, "rental day")).toBe(1);
+    expect(findWords(blocks, "fees zebra")).toBe(0);
+    expect(findWords(blocks, "zebra")).toBe(-1);
+    expect(findWords(blocks, " ")).toBe(-1);
+  });
+  it("are letters and digits, found by their beginning, also over the end of a line", () => {
+    expect(findWords(parse("intro\n\nthe ski rental fee"), "ski-rental")).toBe(1);
+    expect(findWords(parse("Provided.\n\nAn id."), "id")).toBe(1);
+    expect(findWords(parse("a fee, a rental\n\nthe rental\nfee"), "rental fee")).toBe(1);
+    expect(blockText(parse("the rental\nfee")[0] as Block)).toBe("the rental fee");
   });
 });
 

@@ -3,6 +3,7 @@
  * is never used. Raw HTML stays visible as text, links are shown but lead nowhere, pictures are named and not loaded.
  */
 import { type Token, type Tokens, lexer } from "marked";
+import { soughtWords, weightIn } from "./words";
 
 export type Inline =
   | { readonly kind: "text"; readonly text: string }
@@ -153,8 +154,10 @@ function inlineText(inline: readonly Inline[]): string {
   return inline.map((i) => ("text" in i ? i.text : "children" in i ? inlineText(i.children) : "\n")).join("");
 }
 
-/** The plain text of a block, for searching. */
-export function blockText(block: Block): string {
+/** The plain text of a block, for searching: a line may end within a phrase. */
+export const blockText = (block: Block): string => linesOf(block).replace(/\s+/g, " ").trim();
+
+function linesOf(block: Block): string {
   switch (block.kind) {
     case "heading":
     case "paragraph":
@@ -162,9 +165,9 @@ export function blockText(block: Block): string {
     case "code":
       return block.text;
     case "list":
-      return block.items.map((i) => i.blocks.map(blockText).join("\n")).join("\n");
+      return block.items.map((i) => i.blocks.map(linesOf).join("\n")).join("\n");
     case "quote":
-      return block.blocks.map(blockText).join("\n");
+      return block.blocks.map(linesOf).join("\n");
     case "table":
       return [block.head, ...block.rows].map((r) => r.map(inlineText).join(" ")).join("\n");
     case "rule":
@@ -196,4 +199,16 @@ export function findRequirement(list: readonly Block[], requirement: string | nu
     if (best) return best.i;
   }
   return -1;
+}
+
+/** Index of the first block that has words of a search as they stand, else all of them, else the most of them; -1 = none of them. */
+export function findWords(list: readonly Block[], words: string): number {
+  const sought = soughtWords(words);
+  if (!sought) return -1;
+  let best = { at: -1, weight: 0 };
+  for (const [at, block] of list.entries()) {
+    const weight = weightIn(blockText(block), sought);
+    if (weight > best.weight) best = { at, weight };
+  }
+  return best.at;
 }

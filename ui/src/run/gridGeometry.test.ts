@@ -64,6 +64,10 @@ describe("cells", () => {
   it("carry text only where it fits", () => {
     expect(drawRow(row("pff"), 16, 20).counts).toEqual([{ x: 40, n: 3, turn: 3 }]);
     expect(drawRow(row("pff"), 15, 20).counts).toEqual([]);
+    // 481, 535 and 638 in cells of 18 px were one number of nine digits.
+    const many = { ...row("pfff"), failing: [0, 481, 53, 638] };
+    expect(drawRow(many, 18, 20).counts).toEqual([]);
+    expect(drawRow(many, 20, 20).counts.map(({ n }) => n)).toEqual([53, 638]);
     expect(drawRow(row("pff"), 36, 8).counts).toEqual([]);
     expect(drawRow(row("pff"), 16, 20).crosses).not.toBe("");
     expect(drawRow(row("pff"), 6, 20).crosses).toBe("");

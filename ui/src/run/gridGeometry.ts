@@ -84,6 +84,9 @@ function round(v: number): number {
   return Math.round(v * 100) / 100;
 }
 
+/** Width of a digit of a failing count. */
+const DIGIT = 6;
+
 /** What to draw for a row whose top is y = 0 and whose first column begins at x = 0. */
 export function drawRow(
   row: Pick<GridRow, "cells" | "failing" | "stamina" | "censored" | "end_reason">,
@@ -140,7 +143,8 @@ export function drawRow(
     paths: [...parts].map(([look, list]) => ({ look, d: list.join("") })),
     holes: holes.join(""),
     crosses: crosses.join(""),
-    counts,
+    // Numbers that run into each other read as one. A cell without its number among others with one would read as none failing.
+    counts: counts.every(({ n }) => String(n).length * DIGIT <= px - gap) ? counts : [],
   };
 }
 

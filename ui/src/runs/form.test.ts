@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { expect, test } from "vitest";
 import type { FormSettings } from "../host/bindings/FormSettings";
 import {
@@ -87,6 +89,22 @@ test("limits that do not hold are not shown", () => {
   expect(shown({ agent: "opencode", use_docker: true, endpoint_mode: "gateway" })).toEqual(
     expect.arrayContaining(["cpus", "network", "run_usd", "price_input"]),
   );
+});
+
+test("a field into which numbers or words are typed as text says what it takes, and one of any text does not", () => {
+  const about = (field: "execute_episodes" | "base_seed" | "image", takes: string): string | undefined =>
+    aboutOf({ kind: "text", field }, fieldNamed(field, { about: "What it means.", takes }));
+  expect(about("execute_episodes", "numbers with commas between, such as 1,5,10")).toBe(
+    "What it means. Takes numbers with commas between, such as 1,5,10.",
+  );
+  expect(about("base_seed", "a whole number from 0 to 9007199254740991")).toBe(
+    "What it means. Takes a whole number from 0 to 9007199254740991.",
+  );
+  expect(about("image", "a text that is not empty")).toBe("What it means.");
+  const tags = fieldNamed("tags", { about: "What it means.", takes: "words with commas between" });
+  expect(aboutOf({ kind: "words", field: "tags" }, tags)).toBe("What it means. Takes words with commas between.");
+  const kind = readFileSync(path.resolve(import.meta.dirname, "../../../crates/settings/src/value_kind.rs"), "utf8");
+  expect(kind).toContain('"a text that is not empty"');
 });
 
 test("a field explains itself in words, a number with its range", () => {

@@ -320,10 +320,14 @@ export function choiceInWords(about: FormField | undefined, value: string): stri
   return about?.choices.find((choice) => choice.value === value)?.about ?? "";
 }
 
-/** What a field means and, where that is no choice of words, what it takes. */
+/** What fields take in which any text may stand. */
+const ANY_TEXT = "a text that is not empty";
+
+/** What a field means and, where it is no choice and not any text, what it takes. */
 export function aboutOf(control: Control, about: FormField | undefined): string | undefined {
   if (about === undefined) return undefined;
-  const takes = control.kind === "number" && about.takes !== "" ? `Takes ${about.takes}.` : "";
+  const isTyped = control.kind === "number" || control.kind === "text" || control.kind === "words";
+  const takes = isTyped && about.takes !== "" && about.takes !== ANY_TEXT ? `Takes ${about.takes}.` : "";
   return [about.about, takes].filter((words) => words !== "").join(" ") || undefined;
 }
 

@@ -6,6 +6,7 @@ import { SeenWarnings, type HeldStart } from "./seenWarnings";
 
 export class PreflightCheck {
   #answer = $state.raw<Preflight | undefined>();
+  #settings = $state.raw<FormSettings | undefined>();
   #error = $state.raw<CallError | undefined>();
   #busy = $state(false);
   #latest = 0;
@@ -14,6 +15,10 @@ export class PreflightCheck {
   /** The last answer. */
   get answer(): Preflight | undefined {
     return this.#answer;
+  }
+  /** Whether the last answer is of other settings. */
+  isOfOthers(settings: FormSettings | undefined): boolean {
+    return this.#answer !== undefined && this.#settings !== settings;
   }
   get error(): CallError | undefined {
     return this.#error;
@@ -37,6 +42,7 @@ export class PreflightCheck {
       // A later one is what is shown; whoever asked still gets the answer to what they asked.
       if (requestNumber === this.#latest) {
         this.#answer = answer;
+        this.#settings = settings;
         this.#error = undefined;
       }
       return {

@@ -1,6 +1,18 @@
 import { expect, test } from "vitest";
 import type { TextHit } from "../host/bindings/TextHit";
-import { fits, groupOrder, inScope, marked, placeOf, rank, readInput, routeOf, routeOfText } from "./palette";
+import {
+  type SearchState,
+  areTextsSearched,
+  fits,
+  groupOrder,
+  inScope,
+  noLineInWords,
+  placeOf,
+  rank,
+  readInput,
+  routeOf,
+  routeOfText,
+} from "./palette";
 import { hrefOf } from "./routes";
 
 const hit = {
@@ -23,30 +35,6 @@ test("the first letter says where to look", () => {
   expect(fits("Theme: dark", "dark them")).toBe(true);
 });
 
-test("words are marked without losing a letter", () => {
-  expect(marked("Claude-Opus-4.8", "opus 4")).toEqual([
-    { text: "Claude-", on: false },
-    { text: "Opus", on: true },
-    { text: "-", on: false },
-    { text: "4", on: true },
-    { text: ".8", on: false },
-  ]);
-  for (const text of ["", "İstanbul", "aaa", "<b>x</b>"])
-    expect(
-      marked(text, "a b")
-        .map((p) => p.text)
-        .join(""),
-    ).toBe(text);
-});
-
-test("quotation marks make a phrase and are not marked", () => {
-  expect(marked("no such note", '"no such" note').filter((piece) => piece.on)).toEqual([
-    { text: "no", on: true },
-    { text: "such", on: true },
-    { text: "note", on: true },
-  ]);
-});
-
 test("the group of the best hit in a text comes first, after the names", () => {
   expect(groupOrder(["In failing tests", "In requests", "Runs", "In failing tests"])).toEqual([
     "Runs",
@@ -57,11 +45,42 @@ test("the group of the best hit in a text comes first, after the names", () => {
 });
 
 test("a hit leads to its place, and scopes keep others out", () => {
-  expect(hrefOf(routeOf(hit))).toBe("#/run/evocode.opus/sec-audit/8?attempt=3&test=t1%2Fcomp+sev");
-  expect(hrefOf(routeOf({ ...hit, turn: null, attempt: null, test: null }))).toBe("#/run/evocode.opus?episode=sec-audit");
+  expect(hrefOf(routeOf(hit, "comp"))).toBe("#/run/evocode.opus/sec-audit/8?attempt=3&test=t1%2Fcomp+sev");
+  expect(hrefOf(routeOf({ ...hit, turn: null, attempt: null, test: null }, "audit"))).toBe("#/run/evocode.opus?episode=sec-audit");
   expect(inScope(hit, "runs")).toBe(false);
   expect(inScope(hit, "text")).toBe(true);
   expect(inScope({ ...hit, kind: "episode" }, "text")).toBe(false);
+});
+
+test("a hit in a request leads to its turn, with the words marked", () => {
+  const request = { ...hit, kind: "request", attempt: null, test: null };
+  expect(hrefOf(routeOf(request, '"ski rental" fee'))).toBe("#/run/evocode.opus/sec-audit/8?mark=ski+rental+fee");
+});
+
+test("nothing is said to be missing before everything was searched", () => {
+  const done: SearchState = { failed: "", isPending: false, areTextsPending: false, hasMoreTexts: false, isIndexed: true };
+  const line = (input: string, state: Partial<SearchState> = {}): string => noLineInWords(readInput(input), { ...done, ...state });
+  expect(line("zebra", { areTextsPending: true })).toBe("Searching transcripts and logs…");
+  expect(line("zebra", { isPending: true, areTextsPending: true })).toBe("Searching transcripts and logs…");
+  expect(line("@zebra", { isPending: true })).toBe("");
+  expect(line("zebra")).toBe("Nothing found.");
+  expect(line("zebra", { hasMoreTexts: true })).toBe("Not every text could be searched in time.");
+  expect(line("zebra", { failed: "The library is locked." })).toBe("The library is locked.");
+  expect(line("ze")).toBe("Nothing found. Transcripts and logs are searched from 3 letters on.");
+  expect(["/z", "#z", ">zebra", "@"].map((input) => line(input))).toEqual([
+    "Nothing found. Transcripts and logs are searched from 3 letters on.",
+    "Nothing found.",
+    "Nothing found.",
+    "Type what to look for.",
+  ]);
+  expect(line("stamina://nowhere")).toBe("This link names no page.");
+  expect(["zebra", "/zebra", "@zebra", ">zebra", "ze"].map((input) => areTextsSearched(readInput(input)))).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
 });
 
 test("a place in a transcript or log leads to its step or line, with the words marked", () => {

@@ -1,6 +1,7 @@
-// What the palette does with what is typed. Pure: the prefix says where to look, the words are marked in the lines.
+// What the palette does with what is typed. Pure: the prefix says where to look.
 import type { SearchHit } from "../host/bindings/SearchHit";
 import type { TextHit } from "../host/bindings/TextHit";
+import { unquoted } from "../parts/words";
 import { parseRoute, type Route } from "./routes";
 
 export type Scope = "all" | "commands" | "runs" | "turns" | "text" | "link";
@@ -12,6 +13,44 @@ export function readInput(input: string): { scope: Scope; words: string } {
   const scopes: Readonly<Record<string, Scope>> = { ">": "commands", "@": "runs", "#": "turns", "/": "text" };
   const scope = scopes[text.charAt(0)];
   return scope === undefined ? { scope: "all", words: text } : { scope, words: text.slice(1).trim() };
+}
+
+/** Shorter words are in most transcripts. */
+const FEWEST_LETTERS = 3;
+
+/** Whether transcripts and logs are searched for what is typed. */
+export const areTextsSearched = ({ scope, words }: ReturnType<typeof readInput>): boolean =>
+  words.length >= FEWEST_LETTERS && (scope === "all" || scope === "text");
+
+/** How far a search is. */
+export interface SearchState {
+  /** Why something could not be searched; empty = nothing failed. */
+  readonly failed: string;
+  /** Runs, episodes, requests and failing tests are still searched. */
+  readonly isPending: boolean;
+  /** Transcripts and logs are still searched. */
+  readonly areTextsPending: boolean;
+  /** There may be more places in transcripts and logs than were looked at. */
+  readonly hasMoreTexts: boolean;
+  /** The text of every source is searchable. */
+  readonly isIndexed: boolean;
+}
+
+export const SEARCHING_TEXTS = "Searching transcripts and logs…";
+
+/** What stands where no line is found. */
+export function noLineInWords(input: ReturnType<typeof readInput>, state: SearchState): string {
+  if (input.scope === "link") return "This link names no page.";
+  if (state.failed !== "") return state.failed;
+  if (input.scope === "commands") return "Nothing found.";
+  if (input.words === "") return "Type what to look for.";
+  if (state.areTextsPending) return SEARCHING_TEXTS;
+  if (state.isPending) return "";
+  // Names of runs are there at once.
+  if (!state.isIndexed && input.scope !== "runs") return "Nothing found so far: text is still being indexed.";
+  if (state.hasMoreTexts) return "Not every text could be searched in time.";
+  const isTooShort = (input.scope === "all" || input.scope === "text") && !areTextsSearched(input);
+  return isTooShort ? `Nothing found. Transcripts and logs are searched from ${String(FEWEST_LETTERS)} letters on.` : "Nothing found.";
 }
 
 /** Whether every word occurs. */
@@ -30,36 +69,14 @@ export function rank(label: string, words: string): number {
   return low.split(/[^\p{L}\p{N}]+/u).some((word) => word.startsWith(typed)) ? 1 : 2;
 }
 
-/** The words of a query without the quotation marks of its phrases. */
-const unquoted = (words: string): string => words.replaceAll('"', " ").replace(/\s+/g, " ").trim();
-
-/** The text in pieces; marked ones are the words that were typed. */
-export function marked(text: string, words: string): { text: string; on: boolean }[] {
-  const wanted = unquoted(words)
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== "");
-  const low = text.toLowerCase();
-  // Lower case may be longer than the text (İ); then places do not match and nothing is marked.
-  if (wanted.length === 0 || low.length !== text.length) return [{ text, on: false }];
-  const on = new Array<boolean>(text.length).fill(false);
-  for (const word of wanted) for (let at = low.indexOf(word); at >= 0; at = low.indexOf(word, at + 1)) on.fill(true, at, at + word.length);
-  const pieces: { text: string; on: boolean }[] = [];
-  for (let i = 0; i < text.length; i += 1) {
-    const last = pieces.at(-1);
-    if (last && last.on === on[i]) last.text += text.charAt(i);
-    else pieces.push({ text: text.charAt(i), on: on[i] ?? false });
-  }
-  return pieces;
-}
-
-/** Where a hit leads. */
-export function routeOf(hit: SearchHit): Route {
+/** Where a hit leads; in a request the words are marked. */
+export function routeOf(hit: SearchHit, words: string): Route {
   if (hit.episode === null) return { page: "run", run: hit.run, query: {} };
   if (hit.turn === null) return { page: "run", run: hit.run, query: { episode: hit.episode } };
   const query: Record<string, string> = {};
   if (hit.attempt !== null) query["attempt"] = String(hit.attempt);
   if (hit.test !== null) query["test"] = hit.test;
+  if (hit.kind === "request") query["mark"] = unquoted(words);
   return { page: "turn", run: hit.run, episode: hit.episode, turn: hit.turn, query };
 }
 

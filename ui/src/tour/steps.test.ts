@@ -17,6 +17,15 @@ test("each step of the tour points at a part of the page of a run", () => {
   }
 });
 
+test("the tour says of τ what docs/metrics.md says", () => {
+  const text = tourSteps.find((step) => step.title === "Stamina")?.text ?? "";
+  const documented = readFileSync(path.resolve(import.meta.dirname, "../../../docs/metrics.md"), "utf8");
+  expect(documented).toContain("- the most turns planned in any of its episodes");
+  expect(documented).toContain("the last turn with someone at risk.");
+  expect(text).toContain("the most turns that any episode of the run was planned to have");
+  expect(text).toContain("the last turn with an episode at risk");
+});
+
 test("the tour ends after its last step and does not begin before its first", () => {
   expect(stepFrom(0, -1)).toBe(0);
   expect(stepFrom(0, 1)).toBe(1);

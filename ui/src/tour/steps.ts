@@ -11,7 +11,7 @@ export const tourSteps: readonly TourStep[] = [
   {
     at: '[aria-label="Numbers of this run"]',
     title: "Stamina",
-    text: "Stamina is the number of change requests in a row that an agent handles before the first one it does not. Its mean here counts turns up to τ, the last turn that every episode was planned to reach. The interval says how precisely it is known.",
+    text: "Stamina is the number of change requests in a row that an agent handles before the first one it does not. Its mean here counts turns up to τ, the most turns that any episode of the run was planned to have. Where the plan is unknown, or the curve is not known that far, τ is the last turn with an episode at risk. The interval says how precisely it is known.",
   },
   {
     at: '[aria-label="Survival"]',

@@ -11,10 +11,12 @@ import {
   fileInWords,
   group,
   isLongerThan,
+  messageBesideValues,
   noFailingTestInWords,
   offBy,
   offeredFilters,
   failingTests,
+  reasonOf,
   splitId,
 } from "./failing";
 
@@ -96,6 +98,125 @@ describe("failing tests", () => {
     const lost = (port: string): string =>
       `ConnectionError: HTTPConnectionPool(host='127.0.0.1', port=${port}): <object at 0x7f${port}>: refused`;
     expect(groupByReason(["41231", "41232", "51233"].map((port) => failed(port, lost(port)))).alike).toHaveLength(1);
+  });
+
+  /** A case of EvoCode-Bench, with the message that its reader makes. */
+  const caseOf = (id: string, scenario: string, expected: string, actual: string, reason = actual): TestResult => ({
+    ...test(id, null),
+    scenario,
+    expected,
+    actual,
+    message: `${reason}\nscenario: ${scenario}`,
+  });
+  const alikeAmong = (tests: readonly TestResult[]): readonly (readonly [reason: string, tests: number])[] =>
+    groupByReason(tests.map((one) => ({ test: one, history: stood("new") }))).alike.map((one) => [one.reason, one.tests.length] as const);
+
+  it("of EvoCode-Bench that fail for one reason are one group, whatever their scenarios are", () => {
+    // Data engineering, reproducibility (GLM-5.2, round 15): 237 of its 238 failing tests.
+    const titles = ["output file exists", "row_count", "id column type", "id count", "id unique"].map((title) => `profile int: ${title}`);
+    const unbuilt = titles.map((title, at) => caseOf(`c${String(219 + at)}`, title, title, "skipped: build failed"));
+    const wrong = caseOf("c001", "build", "build succeeds", "expected=1 actual=0");
+    expect(alikeAmong([wrong, ...unbuilt])).toEqual([["skipped: build failed", 5]]);
+    // Data engineering, integration (GLM-5.1, round 1): a line of the script for each test.
+    const lost = [
+      ["missing --config", 889],
+      ["unknown subcommand", 899],
+      ["unsupported input format", 919],
+      ["ndjson rejects non-string value", 761],
+    ].map(([title, line]) =>
+      caseOf(
+        String(line),
+        String(title),
+        "non-zero exit and flowctl: error",
+        `exit=127 stderr=/tests/test.sh: line ${String(line)}: /app/flowctl: No such file or directory`,
+      ),
+    );
+    expect(alikeAmong(lost)).toEqual([["exit=127 stderr=/tests/test.sh: line …: /app/flowctl: No such file or directory", 4]]);
+    // What a program says when it gives up is a reason, whatever each test expects.
+    for (const fault of [
+      "exit=1 out= err=flowctl: config: unknown stage type: rank",
+      "exit=1 out= err=flowctl: config: rank: bad",
+      "out=sh:1:Badsubstitution",
+      "Output: Error: unknown command",
+      "got: verify command not yet implemented",
+      "KeyError: 'ski_pair_id' of the rental",
+    ]) {
+      const given = ["x", "y", "z"].map((title) => caseOf(title, title, `${title} is made`, fault));
+      expect(alikeAmong(given), fault).toEqual([[fault, 3]]);
+    }
+    // Harbor puts the input below the scenario.
+    const played = titles.map((title, at) => {
+      const one = caseOf(String(at), title, title, "skipped: build failed");
+      return { ...one, message: `${one.message ?? ""}\ninput: profile ${String(at)}` };
+    });
+    expect(alikeAmong(played)).toEqual([["skipped: build failed", 5]]);
+  });
+
+  it("that give the same wrong answer have no reason in common", () => {
+    const answers = [
+      "exit code 1",
+      "expected=1 actual=0",
+      "expected exit=0, got exit=1",
+      "expected='built', got=''",
+      "expected: a,b | actual: NOT_FOUND",
+    ];
+    for (const answer of answers) {
+      const tests = ["x", "y", "z"].map((title) => caseOf(title, title, "0", answer));
+      expect(alikeAmong(tests), answer).toEqual([]);
+    }
+    expect(reasonOf(caseOf("a", "skip", "rejected", "check returned 1", "assertion failed (actual=1)"))).toBeNull();
+    const refused = "expected: END | actual: ERROR: unknown command";
+    expect(reasonOf(caseOf("a", "scan", "END", refused))).toBe(refused);
+    expect(reasonOf({ expected: null, actual: null, message: "KeyError: 'id'", scenario: null })).toBe("KeyError: 'id'");
+  });
+
+  it("that give the same long answer for different expectations are different failures", () => {
+    const given = (answer: string, expected: readonly string[]): readonly TestResult[] =>
+      expected.map((one, at) => caseOf(`c${String(at)}`, `${one} ${String(at)}`, one, answer));
+    for (const answer of [
+      "status:succeeded out=null",
+      "status:dependency_failed",
+      "exit=0 err=flowctl: config: ok",
+      "Got: Error: no eligible endpoint",
+      "Connection succeeded unexpectedly",
+    ]) {
+      expect(alikeAmong(given(answer, ["higher-weight endpoint chosen", "lower-address endpoint chosen", "rejected"])), answer).toEqual([]);
+      // The same expectation is one failure, and two of them have keys of their own.
+      const twice = given(answer, ["a", "a", "a", "b", "b", "b"]);
+      expect(alikeAmong(twice), answer).toEqual([
+        [answer, 3],
+        [answer, 3],
+      ]);
+      const { alike } = groupByReason(twice.map((one) => ({ test: one, history: stood("new") })));
+      expect(new Set(alike.map((one) => one.key)).size).toBe(2);
+    }
+    // An answer that says itself what was expected.
+    const stated = "expected to match pattern: ^OK [0-9]+ | actual: ERROR: unexpected EOF in batch";
+    expect(alikeAmong(given(stated, ["x", "y", "z"]))).toEqual([[stated, 3]]);
+    // How far off it is makes a short answer no longer.
+    for (const answer of ["expected=50 actual=null (diff=50 tol=0.01)", "expected=250.0 actual= (diff=250 tol=0.001)"])
+      expect(alikeAmong(given(answer, ["50", "50", "50"])), answer).toEqual([]);
+  });
+
+  it("keep the lines of what a program read, and lose those of the script of tests", () => {
+    const reason = (message: string): string | null => reasonOf({ expected: null, actual: null, message, scenario: null });
+    expect(reason("syntax error at line 3")).toBe("syntax error at line 3");
+    expect(reason("config: line 13: expected '['")).toBe("config: line 13: expected '['");
+    expect(reason("/tests/test.sh: line 889: flowctl: not found")).toBe("/tests/test.sh: line …: flowctl: not found");
+    expect(reason(`File "/tests/test_a.py", line 12, in run`)).toBe(`File "/tests/test_a.py", line …, in run`);
+    const stated = "expected: run.sh: line 3: unclosed quote | actual: run.sh: line 7: unclosed quote";
+    expect(reason(stated)).toBe(stated);
+  });
+
+  it("show what came once, and below it what else the message says", () => {
+    const title = "profile int: row_count";
+    expect(messageBesideValues(caseOf("c220", title, title, "skipped: build failed"))).toBeNull();
+    expect(messageBesideValues(caseOf("c026", "missing --config", "non-zero exit", "exit=1"))).toBe("scenario: missing --config");
+    const other = caseOf("c025", "stages", "rejected", "check returned 1", "assertion failed (actual=1)");
+    expect(messageBesideValues(other)).toBe("assertion failed (actual=1)\nscenario: stages");
+    const played = { ...other, actual: "1", message: "1\nscenario: stages\ninput: done 1" };
+    expect(messageBesideValues(played)).toBe("scenario: stages\ninput: done 1");
+    expect(messageBesideValues({ ...other, message: null })).toBeNull();
   });
 
   it("say how far off a computed number is, and never of a status, an id or a count", () => {

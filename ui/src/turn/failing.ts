@@ -69,6 +69,8 @@ export function group(tests: readonly Failing[]): FailingGroup[] {
 
 /** Tests that fail for one reason. */
 export interface SameReasonGroup {
+  /** Tells it from the other groups: two may have one reason. */
+  readonly key: string;
   readonly reason: string;
   readonly tests: readonly Failing[];
 }
@@ -77,35 +79,86 @@ export interface SameReasonGroup {
 const MANY_ALIKE = 3;
 /** A value shorter than this is a wrong answer, and not the reason of one. */
 const MIN_REASON_LENGTH = 20;
+/** `expected exit=0, got exit=1`, `assertion failed (actual=1)`: what came stands at the end. */
+const STATED_ANSWER = /^(?:expected|assertion failed)\b.*?\b(?:actual|got)\b[\s:=]*(.*)$/is;
+/** `null (diff=50 tol=0.01)`: how far off an answer is stands behind it. */
+const DISTANCE = /\s*\((?:diff|tol)[^)]*\)\s*$/i;
+/** An output that speaks of an error: a program that was not called rightly, or gave up. It is a reason whatever a test expects. */
+const FAULTS = [
+  /skipped|error\b|exception|panic|not found|no such|not (?:yet )?implemented|missing|required|usage|traceback|bad ?substitution/i,
+  /unknown (?:(?:sub)?command|flag|option|argument|\w+ type)/i,
+  /exit=12[67]|(?:exit|code|rc)=[1-9].*err\w*\W*\w/is,
+];
+/** `Got: Error: no eligible endpoint` may be the answer of a program that works: the label alone tells no fault. */
+const ERROR_LABEL = /(^|[:=|<]\s*)error:/gi;
+
+/** A message in two parts: what the source says, and the lines with the scenario and the input of the case that readers put below. */
+function messageParts(test: Pick<TestResult, "message" | "scenario">): { readonly stated: string; readonly below: readonly string[] } {
+  const lines = (test.message ?? "").split("\n");
+  const beforeInput = lines.at(-1)?.startsWith("input: ") === true ? lines.length - 1 : lines.length;
+  let end = beforeInput;
+  // The input stands below the scenario, where there is one.
+  if (test.scenario !== null) end = lines[beforeInput - 1] === `scenario: ${test.scenario}` ? beforeInput - 1 : lines.length;
+  return { stated: lines.slice(0, end).join("\n"), below: lines.slice(end) };
+}
+
+/** What the message says beside the expected and the actual value, which are shown with it; null where that is nothing. */
+export function messageBesideValues(test: Pick<TestResult, "expected" | "actual" | "message" | "scenario">): string | null {
+  const { stated, below } = messageParts(test);
+  if (stated.trim() !== (test.actual ?? "").trim()) return test.message;
+  const expected = test.expected?.trim();
+  return below.filter((line) => line !== `scenario: ${expected ?? ""}`).join("\n") || null;
+}
 
 /**
- * Why a test fails, without what differs from test to test of one reason: the request that it sent, addresses and ports. `null`
- * = nothing tells.
+ * Why a test fails, without what differs from test to test of one reason: its scenario, the request that it sent, addresses, ports
+ * and lines of a script of tests. `null` = nothing tells.
  */
-export function reasonOf(test: Pick<TestResult, "expected" | "actual" | "message">): string | null {
-  const text = (test.message ?? "").trim() || ((test.actual ?? "").trim().length >= MIN_REASON_LENGTH ? (test.actual ?? "").trim() : "");
-  if (text === "") return null;
-  return text
+export function reasonOf(test: Pick<TestResult, "expected" | "actual" | "message" | "scenario">): string | null {
+  const { stated, below } = messageParts(test);
+  const actual = (test.actual ?? "").trim();
+  const text = stated.trim() || actual;
+  // Where the source tells values, a short message is one of them.
+  const tellsValues = stated.trim() === "" || below.length > 0 || test.expected !== null || actual !== "";
+  const answer = STATED_ANSWER.exec(text)?.[1]?.replace(DISTANCE, "");
+  if (text === "" || (tellsValues && (answer ?? text).length < MIN_REASON_LENGTH)) return null;
+  // A line of a file that is read is part of the reason.
+  return (answer === undefined ? text.replace(/(\.(?:sh|bash|py)["']?[:,]? )line \d+/gi, "$1line …") : text)
     .replace(/0x[0-9a-f]{4,}/gi, "0x…")
     .replace(/(:|port[= ])\d{4,5}\b/g, "$1…")
     .replace(/\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) (\/[^\s?]*)(?:\?\S*)?(?: \{.*?\})?(?=: )/gs, "$1")
     .replace(/^(\w+: )?Step \d+: /, "$1");
 }
 
-/** The tests that share their reason with enough others, most first, and the rest in their order. */
+/**
+ * Whether nothing tells why a test fails but what came out, which speaks of no error: a wrong answer. `expected: a | actual: b` says
+ * itself what it is wrong for.
+ */
+function isOnlyAnswer(test: Pick<TestResult, "actual" | "message" | "scenario">): boolean {
+  const stated = messageParts(test).stated.trim();
+  const actual = (test.actual ?? "").trim();
+  const text = actual.replace(ERROR_LABEL, "$1");
+  return (stated === "" || stated === actual) && !/^expected\b/i.test(actual) && !FAULTS.some((fault) => fault.test(text));
+}
+
+/**
+ * The tests that share their reason with enough others, most first, and the rest in their order. Where the same wrong answer came
+ * for different expectations, these are different failures.
+ */
 export function groupByReason(tests: readonly Failing[]): {
   readonly alike: readonly SameReasonGroup[];
   readonly rest: readonly Failing[];
 } {
-  const byReason = new Map<string, Failing[]>();
+  const byKey = new Map<string, { readonly key: string; readonly reason: string; readonly tests: Failing[] }>();
   for (const failure of tests) {
     const reason = reasonOf(failure.test);
     if (reason === null) continue;
-    const list = byReason.get(reason);
-    if (list) list.push(failure);
-    else byReason.set(reason, [failure]);
+    const key = JSON.stringify(isOnlyAnswer(failure.test) ? [reason, failure.test.expected] : [reason]);
+    const known = byKey.get(key);
+    if (known) known.tests.push(failure);
+    else byKey.set(key, { key, reason, tests: [failure] });
   }
-  const many = [...byReason].filter(([, list]) => list.length >= MANY_ALIKE).map(([reason, list]) => ({ reason, tests: list }));
+  const many = [...byKey.values()].filter((one) => one.tests.length >= MANY_ALIKE);
   const taken = new Set(many.flatMap((one) => one.tests));
   return { alike: many.sort((a, b) => b.tests.length - a.tests.length), rest: tests.filter((failure) => !taken.has(failure)) };
 }

@@ -46,7 +46,7 @@ mod tests {
         assert!((found.mean - 2.0).abs() < 1e-12 && found.n == 3);
         assert!((found.ci_low.unwrap() - (2.0 - 4.302_652_730 / 3.0_f64.sqrt())).abs() < 1e-6);
         assert!(mean_over_scenarios([1.0, 1.0]).is_some_and(|alike| alike.ci_low.is_none()));
-        assert!(mean_over_scenarios([1.0]).is_some_and(|one| one.ci_high.is_none()));
+        assert!(mean_over_scenarios([1.0]).is_some_and(|summary| summary.ci_high.is_none()));
         assert_eq!(mean_over_scenarios([]), None);
     }
 }

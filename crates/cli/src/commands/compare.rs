@@ -6,8 +6,9 @@ use model::{amount_in_dollars, cost_in_words, counted};
 use serde_json::{Value, json};
 use workbench::Workbench;
 use workbench::api::{ApiError, ChiSquare, ComparedMember, ComparedPair, Comparison, Pairs};
-use workbench::{p_number, p_value};
+use workbench::{is_about_scores, p_number, p_value};
 
+use super::turn_scores::{ScoredLine, scores_text};
 use crate::members::request;
 use crate::numbers::{
     chi_square, estimate, interval, mean_stamina, notes, number, percent, percent_interval, score_text,
@@ -185,9 +186,35 @@ fn comparison_text(comparison: &Comparison) -> String {
     if let Some(reason) = comparison.no_overall.as_ref().filter(|_| members.len() > 2) {
         text.push_str(&format!("\nNo log-rank test over all: {reason}\n"));
     }
+    text.push_str(&member_scores_text(comparison));
     notes(&mut text, &comparison.cautions);
     text.push_str(&caveats_text(members));
     text
+}
+
+/// Scores of turns that are graded by themselves, of each member.
+fn member_scores_text(comparison: &Comparison) -> String {
+    let members = comparison.members.iter();
+    let lines: Vec<ScoredLine<'_>> = members
+        .map(|member| ScoredLine {
+            names: vec![member.marked()],
+            scores: member.scores.as_ref(),
+            is_doubtful: has_doubtful_score(member),
+        })
+        .collect();
+    let has_published = comparison.published_scores.iter().any(|number| number.metric == "mt4");
+    scores_text(&["run"], &lines, has_published)
+}
+
+/// Whether a doubt of a member is about its scores.
+fn has_doubtful_score(member: &ComparedMember) -> bool {
+    member.doubts.iter().any(|doubt| is_about_scores(doubt))
+}
+
+/// The score of a member, with a star where a doubt is about scores. The lines below the tables say which.
+fn starred_score(member: &ComparedMember) -> String {
+    let star = if member.score.is_some() && has_doubtful_score(member) { "*" } else { "" };
+    score_text(member.score) + star
 }
 
 /// What makes numbers of members less sure, and what must be known of them, each sentence once with those that it is of.
@@ -227,7 +254,7 @@ fn pass_rates_text(members: &[ComparedMember]) -> String {
                 percent(rate.value),
                 percent_interval(rate.ci_low, rate.ci_high),
                 rate.interval.map_or_else(|| "n/a".to_owned(), |method| method.in_words().to_owned()),
-                score_text(m.score),
+                starred_score(m),
                 cost(m),
             ]
         })
@@ -278,7 +305,7 @@ fn staminas_text(members: &[ComparedMember]) -> String {
                 number(m.stamina.mean, 2),
                 interval(m.stamina.ci_low, m.stamina.ci_high),
                 m.stamina.median.to_string(),
-                score_text(m.score),
+                starred_score(m),
                 cost(m),
                 cost_per_survived_turn(m),
             ]

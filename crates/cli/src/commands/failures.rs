@@ -142,6 +142,7 @@ fn case_json(case: &FailureCase) -> Value {
         "run": case.run,
         "episode": case.episode,
         "scenario": case.scenario,
+        "repeat": case.repeat,
         "turn": case.turn,
         "attempt": case.attempt,
         "class": case.class,
@@ -291,19 +292,11 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
     text.push_str(&match (repair.failed_first, repair.tried_again) {
         (0, _) => "\n".to_owned(),
         (_, 0) => ", none of which was tried again\n".to_owned(),
-        _ => format!(
-            ", of which {} passed at a later one (median {})\n",
-            repair.repaired,
-            repair.median_attempts.in_words(|n| if n == 1 {
-                "1 attempt more".to_owned()
-            } else {
-                format!("{n} attempts more")
-            })
-        ),
+        _ => format!(", of which {} passed at a later one{}\n", repair.repaired, attempts_until_pass(repair)),
     });
     if repair.stretches > 0 {
         let unknown = repair.stretches_unknown;
-        let median = repair.median_turns.in_words(|turns| counted(turns.into(), "turn"));
+        let time = time_until_pass(repair);
         let ends = match (repair.stretches_repaired, repair.repaired_in_same_turn) {
             (Some(repaired), _) if one && unknown > 0 => format!(
                 "of which {repaired} of {} ended with a pass. How the other {unknown} ended is unknown: {HIDDEN_PASSES}",
@@ -311,11 +304,11 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
             ),
             (Some(repaired), _) if one => format!("of which {repaired} ended with a pass"),
             (Some(repaired), Some(in_same_turn)) if unknown > 0 => format!(
-                "of which {repaired} of {known} ended with a pass, {in_same_turn} of these in the same turn (median of the {known}: {median}). How the other {unknown} ended is unknown: {HIDDEN_PASSES}",
+                "of which {repaired} of {known} ended with a pass, {in_same_turn} of these in the same turn{time}. How the other {unknown} ended is unknown: {HIDDEN_PASSES}",
                 known = repair.stretches - unknown
             ),
             (Some(repaired), Some(in_same_turn)) => format!(
-                "of which {repaired} ended with a pass, {in_same_turn} of these in the same turn (median of all: {median})"
+                "of which {repaired} ended with a pass, {in_same_turn} of these in the same turn{time}"
             ),
             _ => format!("how many ended with a pass is unknown: {HIDDEN_PASSES}"),
         };
@@ -331,6 +324,33 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
     }
     notes(&mut text, &failures.cautions);
     text
+}
+
+/// How long turns that failed first take until they pass, in parentheses after a space. Of one turn there is no median: empty where
+/// it does not pass.
+fn attempts_until_pass(repair: &Repair) -> String {
+    let in_attempts = |attempts: u32| format!("{} more", counted(attempts.into(), "attempt"));
+    match (repair.failed_first, repair.median_attempts.time()) {
+        (1, None) => String::new(),
+        (1, Some(attempts)) => format!(" (after {})", in_attempts(attempts)),
+        _ => format!(" (median {})", repair.median_attempts.in_words(in_attempts)),
+    }
+}
+
+/// How long stretches of failing tests take until a pass, in parentheses after a space. Of one stretch there is no median: empty
+/// where its pass is in the same turn or does not come.
+fn time_until_pass(repair: &Repair) -> String {
+    let known = repair.stretches.saturating_sub(repair.stretches_unknown);
+    let in_turns = |turns: u32| counted(turns.into(), "turn");
+    match (known, repair.median_turns.time()) {
+        (1, None | Some(0)) => String::new(),
+        (1, Some(turns)) => format!(" (after {})", in_turns(turns)),
+        _ => {
+            let stretches =
+                if repair.stretches_unknown > 0 { format!("these {known}") } else { "all".to_owned() };
+            format!(" (median until then, over {stretches}: {})", repair.median_turns.in_words(in_turns))
+        }
+    }
 }
 
 fn cases_text(cases: &[FailureCase], failures: &Failures) -> String {
@@ -364,9 +384,36 @@ fn cases_text(cases: &[FailureCase], failures: &Failures) -> String {
 
 #[cfg(test)]
 mod tests {
-    use workbench::api::FailureScope;
+    use model::Median;
+    use workbench::api::{FailureScope, Repair};
 
-    use super::origins_head;
+    use super::{attempts_until_pass, origins_head, time_until_pass};
+
+    /// "(median of all: 1 turn)" was said, of one stretch, too.
+    #[test]
+    fn one_stretch_has_no_median() {
+        let time = |stretches, stretches_unknown, median_turns| {
+            time_until_pass(&Repair { stretches, stretches_unknown, median_turns, ..Repair::default() })
+        };
+        assert_eq!(time(1, 0, Median::Reached(1)), " (after 1 turn)");
+        assert_eq!(time(3, 2, Median::Reached(2)), " (after 2 turns)");
+        for median in [Median::Reached(0), Median::NotReached] {
+            assert_eq!(time(1, 0, median), "");
+        }
+        assert_eq!(time(5, 0, Median::Reached(1)), " (median until then, over all: 1 turn)");
+        assert_eq!(time(5, 2, Median::NotReached), " (median until then, over these 3: not reached)");
+    }
+
+    #[test]
+    fn one_turn_that_failed_first_has_no_median() {
+        let attempts = |failed_first, median_attempts| {
+            attempts_until_pass(&Repair { failed_first, median_attempts, ..Repair::default() })
+        };
+        assert_eq!(attempts(1, Median::Reached(1)), " (after 1 attempt more)");
+        assert_eq!(attempts(1, Median::NotReached), "");
+        assert_eq!(attempts(2, Median::Reached(2)), " (median 2 attempts more)");
+        assert_eq!(attempts(3, Median::NotReached), " (median not reached)");
+    }
 
     #[test]
     fn where_only_last_attempts_count_the_origins_say_so() {

@@ -81,7 +81,7 @@ pub(crate) struct FigureArgs {
     /// Venue, for its width and letters: icml (one column), icml:full (two), neurips, acl, ieee, acm, aaai, cvpr, …
     #[arg(long, value_name = "VENUE")]
     preset: Option<String>,
-    /// Height in pt; by default what the figure needs. A warning says if the figure has another height
+    /// Height in pt; by default what the figure needs. A height that the figure cannot have is refused
     #[arg(long, value_name = "PT", value_parser = parse_height, allow_negative_numbers = true)]
     height: Option<u32>,
     /// In grayscale
@@ -180,7 +180,8 @@ pub(crate) fn figure(workbench: &Workbench, args: &FigureArgs, as_json: bool) ->
     if let Some(out) = &args.out {
         let format = format_of(out, FIGURES)?;
         let figure = ExportSubject::Figure { figure, preset, height_pt: args.height, grey: args.grey };
-        let made = workbench.export(ExportRequest { of: figure, format, to: Some(absolute(out)?) })?;
+        let made =
+            workbench.export_at_height(ExportRequest { of: figure, format, to: Some(absolute(out)?) })?;
         return Ok(written(&made, as_json));
     }
     // Each of these options is about paper, so the figure is drawn for paper.

@@ -1,5 +1,6 @@
 //! `stamina import-report`: what was not taken as it stood, of a source.
 
+use std::cmp::Reverse;
 use std::process::ExitCode;
 
 use model::{Severity, Treatment, Warning, counted, plain_line};
@@ -23,6 +24,11 @@ fn treatment_in_words(treatment: Treatment) -> &'static str {
 pub(super) fn entry_line(kind: &str, warning: &Warning) -> String {
     let place = if warning.path.is_empty() { "the whole source" } else { warning.path.as_str() };
     plain_line(&format!("{kind}: {place}: {} [{}]", warning.message, warning.code))
+}
+
+/// Puts warnings before repairs and these before notes, which may be many. Entries of one severity keep their order.
+fn sort_by_severity(entries: &mut [Warning]) {
+    entries.sort_by_cached_key(|entry| Reverse(Severity::from_code(&entry.code)));
 }
 
 /// `stamina import-report`.
@@ -49,6 +55,7 @@ pub(crate) fn import_report(
         }
         report.warnings.extend(more);
     }
+    sort_by_severity(&mut report.warnings);
     if as_json {
         print_json(&json!(report));
         return Ok(ExitCode::SUCCESS);
@@ -79,7 +86,7 @@ pub(crate) fn import_report(
 mod tests {
     use model::{Treatment, Warning};
 
-    use super::{entry_line, treatment_in_words};
+    use super::{entry_line, sort_by_severity, treatment_in_words};
 
     fn warning(path: &str) -> Warning {
         Warning {
@@ -89,6 +96,16 @@ mod tests {
             treatment: Treatment::Skipped,
             run: None,
         }
+    }
+
+    /// Warnings stood behind 705 notes, whose codes come first in the alphabet.
+    #[test]
+    fn the_gravest_entries_come_first_in_their_order() {
+        let mut entries = ["harbor.no_job_files", "json.truncated", "link.skipped", "reader.failed"]
+            .map(|code| Warning { code: code.to_owned(), ..warning("") });
+        sort_by_severity(&mut entries);
+        let codes = entries.each_ref().map(|entry| entry.code.as_str());
+        assert_eq!(codes, ["json.truncated", "reader.failed", "harbor.no_job_files", "link.skipped"]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::json;
 use crate::print::{note, print, print_json};
 
 /// How often a long import reports its progress.
-const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
+pub(super) const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Entries of an import report that are noted after reading a source.
 const MOST_NOTED: usize = 10;

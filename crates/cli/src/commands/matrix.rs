@@ -6,23 +6,20 @@ use serde_json::{Value, json};
 use workbench::Workbench;
 use workbench::api::{
     ApiError, HarnessSpread, Matrix, MatrixCell, MatrixLine, MatrixRequest, Member, Retries, RetriesRequest,
-    RetryPoint, RetrySeries, TurnScores,
+    RetryPoint, RetrySeries,
 };
 
 use super::compare::horizon;
+use super::turn_scores::{ScoredLine, scores_text};
 use crate::library_runs::find_run;
 use crate::numbers::{
-    benchmarks, estimate, interval, mean_stamina, notes, number, percent, percent_interval, score_text,
-    unknown,
+    benchmarks, estimate, interval, mean_stamina, notes, number, percent, percent_interval, unknown,
 };
 use crate::print::{print, print_json};
 use crate::{json, text_table};
 
 /// More models have rows, where harnesses are fewer: a line with a column for each is wider than a terminal.
 const MOST_IN_COLUMNS: usize = 6;
-
-/// MT@k has a column for each k up to this one, the paper's, and one for the largest.
-const TRIES_IN_COLUMNS: usize = 4;
 
 /// `stamina matrix`. Its request names runs as a user does.
 pub(crate) fn matrix(
@@ -45,7 +42,7 @@ pub(crate) fn matrix(
         print_json(&value);
     } else {
         print(&matrix_text(&matrix));
-        print(&scores_text(&matrix));
+        print(&cell_scores_text(&matrix));
         print(&retries.as_ref().map_or_else(String::new, retries_text));
     }
     Ok(ExitCode::SUCCESS)
@@ -292,81 +289,21 @@ fn matrix_text(matrix: &Matrix) -> String {
     text
 }
 
-/// Scores of turns that are graded by themselves, of each cell, with the reasons for missing ones. Where none is known, the reasons alone;
-/// empty where such scores apply to no cell.
-fn scores_text(matrix: &Matrix) -> String {
-    let cells = || matrix.cells.iter().flatten();
-    let scored = || cells().filter_map(|cell| cell.scores.as_ref());
-    let is_known = scored().any(is_any_known);
-    if !is_known && scored().all(|scores| scores.rounds.missing.is_empty()) {
-        return String::new();
-    }
+/// Scores of turns that are graded by themselves, of each cell.
+fn cell_scores_text(matrix: &Matrix) -> String {
     let name = |lines: &[MatrixLine], index: u32| {
         lines.get(index as usize).and_then(|line| line.name.clone()).unwrap_or_else(unknown)
     };
-    let most = scored().map(|scores| scores.rounds.mt_at_k.len()).max().unwrap_or(0);
-    let tries: Vec<usize> = (1..=most).filter(|k| *k <= TRIES_IN_COLUMNS || *k == most).collect();
-    let mut head = ["harness", "model", "dataset", "case", "perfect tasks"].map(str::to_owned).to_vec();
-    head.extend(tries.iter().map(|k| format!("MT@{k}")));
-    head.extend(["SR", "Gap", "Comp"].map(str::to_owned));
-    let mut rows = Vec::new();
-    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-    for cell in cells() {
-        let names = [name(&matrix.harnesses, cell.harness), name(&matrix.models, cell.model)];
-        let Some(scores) = &cell.scores else {
-            let absent = std::iter::repeat_n("n/a".to_owned(), head.len() - names.len());
-            rows.push(names.into_iter().chain(absent).collect());
-            continue;
-        };
-        for reason in &scores.rounds.missing {
-            let member = names.join(" × ");
-            match reasons.iter_mut().find(|(found, _)| found == reason) {
-                Some((_, members)) => members.push(member),
-                None => reasons.push((reason.as_str(), vec![member])),
-            }
-        }
-        let is_doubtful = !cell.score_doubts.is_empty();
-        // What is unknown is not in doubt.
-        let star = |value: Option<f64>| if is_doubtful && value.is_some() { "*" } else { "" };
-        let mut row = names.to_vec();
-        row.extend([scores.dataset_score, scores.case_score].map(|score| score_text(score) + star(score)));
-        // A number of tasks; over several runs their mean.
-        row.push(number(scores.perfect, usize::from(scores.runs > 1)) + star(scores.perfect));
-        row.extend(tries.iter().map(|k| score_text(scores.rounds.mt_at_k.get(k - 1).copied())));
-        let rounds = &scores.rounds;
-        row.extend([score_text(rounds.sr), number(rounds.gap, 1), score_text(rounds.comp)]);
-        rows.push(row);
-    }
-    let mut text = String::new();
-    if is_known {
-        let right: Vec<bool> = (0..head.len()).map(|column| column >= 2).collect();
-        let head: Vec<&str> = head.iter().map(String::as_str).collect();
-        text.push_str("\nScores of turns, 0 to 100\n");
-        text.push_str(&text_table::table(&head, &right, &rows));
-    }
-    // Such scores do not apply to the other cells.
-    let all = scored().count();
-    let mut sentences: Vec<String> = reasons
-        .into_iter()
-        .map(|(reason, members)| {
-            if members.len() == all { reason.to_owned() } else { format!("{}: {reason}", members.join(", ")) }
+    let cells = matrix.cells.iter().flatten();
+    let lines: Vec<ScoredLine<'_>> = cells
+        .map(|cell| ScoredLine {
+            names: vec![name(&matrix.harnesses, cell.harness), name(&matrix.models, cell.model)],
+            scores: cell.scores.as_ref(),
+            is_doubtful: !cell.score_doubts.is_empty(),
         })
         .collect();
-    if matrix.published.iter().any(|number| number.metric == "mt4") {
-        let sentence =
-            "`stamina table published` with the same arguments has the published scores of these tasks.";
-        sentences.push(sentence.to_owned());
-    }
-    notes(&mut text, &sentences);
-    text
-}
-
-/// Whether any of the scores is known.
-fn is_any_known(scores: &TurnScores) -> bool {
-    let rounds = &scores.rounds;
-    let values =
-        [scores.dataset_score, scores.case_score, scores.perfect, rounds.sr, rounds.gap, rounds.comp];
-    values.iter().any(Option::is_some) || !rounds.mt_at_k.is_empty()
+    let has_published = matrix.published.iter().any(|number| number.metric == "mt4");
+    scores_text(&["harness", "model"], &lines, has_published)
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use crate::app::TestHome;
 use crate::folders;
 
 /// A run of `tb` without the results of the whole run, which have every trial.
-fn run_of_tb(at: &Path) {
-    folders::copy(&folders::fixtures().join("terminal_bench/run-a"), at);
-    std::fs::remove_file(at.join("results.json")).expect("removed");
+fn run_of_tb(folder: &Path) {
+    folders::copy(&folders::fixtures().join("terminal_bench/run-a"), folder);
+    std::fs::remove_file(folder.join("results.json")).expect("removed");
 }
 
 /// A library of a run in one source, and one with these folders of it in another source than the rest.

@@ -19,31 +19,31 @@ fn pooled(library: &TestHome) -> (Value, Value, Value) {
 
 /// Libraries of an early and a late copy of a run, once for each order in which they can be opened.
 fn early_and_late_libraries(early: impl Fn(&Path), late: impl Fn(&Path)) -> Vec<(TestHome, String)> {
-    let made = [true, false].into_iter().map(|early_first| {
+    let libraries = [true, false].into_iter().map(|early_first| {
         let library = TestHome::new();
         let places = ["early/run-a", "late/run-a"].map(|place| library.path(place));
         early(&places[0]);
         late(&places[1]);
         let order = if early_first { [0, 1] } else { [1, 0] };
-        for at in order {
-            library.ingest(&places[at]);
+        for folder in order {
+            library.ingest(&places[folder]);
         }
         (library, format!("the early one first: {early_first}"))
     });
-    made.collect()
+    libraries.collect()
 }
 
 /// A run of `tb` of one task with two trials, of which the second has a result or none yet. A resume gives it another `uuid`.
-fn run_of_tb(at: &Path, second: Option<bool>, uuid: &str) {
-    std::fs::create_dir_all(at).expect("a folder");
+fn run_of_tb(results_folder: &Path, second: Option<bool>, uuid: &str) {
+    std::fs::create_dir_all(results_folder).expect("a folder");
     let metadata = json!({
         "run_id": "run-a", "uuid": uuid, "agent_name": "agent-a",
         "model_name": "vendor/model-a", "dataset_name": "set-a", "dataset_size": 1, "n_attempts": 2,
     });
-    std::fs::write(at.join("run_metadata.json"), metadata.to_string()).expect("to write");
+    std::fs::write(results_folder.join("run_metadata.json"), metadata.to_string()).expect("to write");
     for (attempt, resolved) in [(1, Some(false)), (2, second)] {
         let name = format!("task-a.{attempt}-of-2.run-a");
-        let folder = at.join("task-a").join(&name);
+        let folder = results_folder.join("task-a").join(&name);
         std::fs::create_dir_all(folder.join("panes")).expect("a folder");
         std::fs::write(folder.join("panes/pre-agent.txt"), "$").expect("to write");
         let Some(resolved) = resolved else { continue };
@@ -62,9 +62,10 @@ const RESUMED: &str = "0b6c62a7-3d0b-4d0e-8f5a-52c1c0a9e7d4";
 #[test]
 fn a_run_of_tb_that_was_copied_while_it_ran_is_its_result() {
     for uuid in [BEGUN, RESUMED] {
-        for (library, order) in
-            early_and_late_libraries(|at| run_of_tb(at, None, BEGUN), |at| run_of_tb(at, Some(true), uuid))
-        {
+        for (library, order) in early_and_late_libraries(
+            |folder| run_of_tb(folder, None, BEGUN),
+            |folder| run_of_tb(folder, Some(true), uuid),
+        ) {
             assert_eq!(pooled(&library), (json!(2), json!(0.5), json!(2)), "{uuid}, {order}");
         }
     }
@@ -73,7 +74,7 @@ fn a_run_of_tb_that_was_copied_while_it_ran_is_its_result() {
 /// A run of which every trial has ended is resumed, too: what is there stays, and the run has another id.
 #[test]
 fn a_run_of_tb_and_what_a_resume_made_of_it_are_one() {
-    let at_the_end = |uuid: &'static str| move |at: &Path| run_of_tb(at, Some(true), uuid);
+    let at_the_end = |uuid: &'static str| move |folder: &Path| run_of_tb(folder, Some(true), uuid);
     for (library, order) in early_and_late_libraries(at_the_end(BEGUN), at_the_end(RESUMED)) {
         assert_eq!(pooled(&library), (json!(2), json!(0.5), json!(2)), "{order}");
     }
@@ -82,15 +83,16 @@ fn a_run_of_tb_and_what_a_resume_made_of_it_are_one() {
 /// Two runs of one name, each with its own results, are two: nothing of them is the same.
 #[test]
 fn runs_of_tb_of_one_name_are_not_the_same() {
-    let with_other_ids = |at: &Path| {
-        run_of_tb(at, Some(true), RESUMED);
+    let with_other_ids = |folder: &Path| {
+        run_of_tb(folder, Some(true), RESUMED);
         for attempt in [1, 2] {
-            let path = at.join(format!("task-a/task-a.{attempt}-of-2.run-a/results.json"));
+            let path = folder.join(format!("task-a/task-a.{attempt}-of-2.run-a/results.json"));
             let text = std::fs::read_to_string(&path).expect("a result");
             std::fs::write(&path, text.replace("\"id-", "\"other-")).expect("to write");
         }
     };
-    for (library, order) in early_and_late_libraries(|at| run_of_tb(at, None, BEGUN), with_other_ids) {
+    for (library, order) in early_and_late_libraries(|folder| run_of_tb(folder, None, BEGUN), with_other_ids)
+    {
         for run in library.run_ids() {
             assert_eq!(library.json(&["copies", &run])["copies"], json!([]), "{order}");
         }
@@ -127,18 +129,19 @@ fn scenario_of_others(run: &Path, turns: usize) {
 #[test]
 fn a_scenario_that_was_copied_while_it_was_played_is_the_finished_one() {
     for turns in [1, 2] {
-        for (library, order) in
-            early_and_late_libraries(|at| scenario_of_others(at, turns), |at| scenario_of_others(at, 3))
-        {
+        for (library, order) in early_and_late_libraries(
+            |folder| scenario_of_others(folder, turns),
+            |folder| scenario_of_others(folder, 3),
+        ) {
             assert_eq!(pooled(&library), (json!(1), json!(3.0), json!(1)), "{turns}, {order}");
         }
     }
 }
 
 /// A run of Stamina Lab as today's version writes it: it has an id.
-pub(super) fn own_run(at: &Path) {
-    folders::copy(&folders::fixtures().join("staminabench/own"), at);
-    let path = at.join("report.json");
+pub(super) fn own_run(folder: &Path) {
+    folders::copy(&folders::fixtures().join("staminabench/own"), folder);
+    let path = folder.join("report.json");
     let mut report: Value =
         serde_json::from_str(&std::fs::read_to_string(&path).expect("a report")).expect("JSON");
     report["run"]["run_id"] = json!("9c2b1f4e-0000-4000-8000-6d1f6a0f2c11");
@@ -146,9 +149,9 @@ pub(super) fn own_run(at: &Path) {
 }
 
 /// The same run before the first turn of its first scenario ended.
-fn own_run_that_has_begun(at: &Path) {
-    own_run(at);
-    let path = at.join("scenario_0/trajectory.json");
+fn own_run_that_has_begun(folder: &Path) {
+    own_run(folder);
+    let path = folder.join("scenario_0/trajectory.json");
     let mut content: Value =
         serde_json::from_str(&std::fs::read_to_string(&path).expect("a trajectory")).expect("JSON");
     for key in ["finished_at", "end_reason"] {
@@ -185,9 +188,9 @@ fn a_run_that_was_copied_while_it_ran_is_the_finished_one() {
 #[test]
 fn a_scenario_folder_without_its_run_belongs_to_that_run() {
     let right = right();
-    let alone = |at: &Path| {
+    let alone = |folder: &Path| {
         let fixture = folders::fixtures().join("staminabench/own/scenario_0");
-        folders::copy(&fixture, &at.join("scenario_0"));
+        folders::copy(&fixture, &folder.join("scenario_0"));
     };
     for (library, order) in early_and_late_libraries(alone, own_run) {
         let matrix = library.json(&["matrix"]);

@@ -72,9 +72,10 @@ fn a_trial_that_is_killed_in_the_middle_of_its_chain_is_played_by_a_resume() {
         let passed = turns.iter().all(|turn| turn["attempts"][0]["verdict"] == "passed");
         assert!(turns.len() == 2 && passed && trajectory["end_reason"] == "passed_all", "{trajectory:#}");
         // With a snapshot it continues in the second step, without one it says that it began anew.
-        let (from, is_marked) = if name == "tries" { ("snapshot", true) } else { ("first_step", false) };
+        let (kill_point, is_marked) =
+            if name == "tries" { ("snapshot", true) } else { ("first_step", false) };
         let resume = &trajectory["resumes"][0];
-        assert_eq!(resume["from"], from, "{trajectory:#}");
+        assert_eq!(resume["from"], kill_point, "{trajectory:#}");
         assert_eq!(resume["why"], "killed", "{trajectory:#}");
         assert_eq!(turns[1]["attempts"][0]["resumed"] == true, is_marked, "{trajectory:#}");
         let first = turns[0]["attempts"][0]["started_at"].as_str().unwrap();

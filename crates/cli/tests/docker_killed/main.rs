@@ -38,8 +38,8 @@ impl TestHome {
         let turns = format!("restful_server_gen_iterative.n_turns={TURNS}");
         let values = ["--values", "restful_server_gen_iterative.n_scenarios=1", &turns];
         let out = home.pack.display().to_string();
-        let made = home.command(&["generate", "--out", &out]).args(values).output().unwrap();
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let output = home.command(&["generate", "--out", &out]).args(values).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         home
     }
 

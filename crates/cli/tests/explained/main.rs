@@ -32,9 +32,9 @@ fn entries() -> Vec<Entry> {
     let text = std::fs::read_to_string(repository().join("docs/metrics.md")).expect("docs/metrics.md");
     let (_, section) = text.split_once("\n## Explain this number\n").expect("the section");
     let (section, _) = section.split_once("\n## ").expect("a section after it");
-    let between = |text: &str, from: &str, to: &str| {
-        let (_, rest) = text.split_once(from).unwrap_or_else(|| panic!("no {from:?} in {text}"));
-        rest.split_once(to).unwrap_or_else(|| panic!("no {to:?} in {text}")).0.to_owned()
+    let between = |text: &str, start_text: &str, end_text: &str| {
+        let (_, rest) = text.split_once(start_text).unwrap_or_else(|| panic!("no {start_text:?} in {text}"));
+        rest.split_once(end_text).unwrap_or_else(|| panic!("no {end_text:?} in {text}")).0.to_owned()
     };
     section
         .split("#### `")

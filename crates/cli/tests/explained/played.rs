@@ -10,11 +10,11 @@ use crate::explained::{are_near, check_all_of, home_with_a_played_run, known, nu
 
 /// Changes what a run of two episodes of three turns has left behind: as if it had a price and an endpoint, and was not over.
 fn continue_as_if_paid(home: &TestHome) {
-    let change = |file: &str, with: &dyn Fn(&mut Value)| {
+    let change = |file: &str, edit: &dyn Fn(&mut Value)| {
         let file = home.path(&format!("results/.stamina/{file}"));
         let mut state: Value =
             serde_json::from_slice(&std::fs::read(&file).expect("a file")).expect("a state");
-        with(&mut state);
+        edit(&mut state);
         std::fs::write(&file, state.to_string()).expect("a file");
     };
     // As if one episode had two turns left, its last event were at 1,800,000,000 seconds since 1970, and both had a price: 0.5
@@ -72,6 +72,7 @@ fn numbers_of_a_run_that_is_played_are_what_the_lines_of_their_explanations_give
     let run = library.rows(&["played"]).remove(0);
     let run_numbers = |names: &[&str]| names.iter().map(|name| number(&run[name])).collect::<Vec<f64>>();
     assert!(are_near(&run_numbers(&["turns_decided", "episodes_over"]), &[4.0, 1.0]), "{run}");
+    assert!(are_near(&run_numbers(&["endpoint_retried", "endpoint_lost"]), &[3.0, 1.0]), "{run}");
     let expected = BTreeMap::from([
         ("turns_done", run_numbers(&["turns_decided", "turns"])),
         ("episodes_done", run_numbers(&["episodes_over", "episodes"])),

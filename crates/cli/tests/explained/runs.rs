@@ -131,12 +131,12 @@ fn attempt_values(library: &Library, names: &[&str]) -> Vec<f64> {
 fn tests_of_attempts(library: &Library) -> Vec<f64> {
     let mut attempts = attempts_of(library);
     attempts.retain(|attempt| !attempt["passed"].is_null() && !attempt["total"].is_null());
-    let of_attempt = |attempt: &Value| {
+    let attempt_tests = |attempt: &Value| {
         let described = attempt["failing"].as_array().expect("a list").len() as f64;
         let failed = described + number(&attempt["failing_not_described"]);
         [number(&attempt["passed"]), number(&attempt["total"]), failed]
     };
-    sorted(attempts.iter().flat_map(of_attempt).collect())
+    sorted(attempts.iter().flat_map(attempt_tests).collect())
 }
 
 /// The tokens of each attempt, as far as they are known, the least first.
@@ -167,7 +167,7 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         .unwrap_or_else(|| panic!("{matrix:?}"));
     let spread = sample.rows(&["spread"]);
     let spread = spread.iter().find(|row| row["model"] == "m-large").unwrap_or_else(|| panic!("{spread:?}"));
-    let one = |value: &Value| vec![number(value)];
+    let single_number = |value: &Value| vec![number(value)];
     // The curve of the sample, turn by turn, and what each attempt of a run was.
     let curve = sample.rows(&["survival", run]);
     let observed = curve.iter().filter(|row| number(&row["at_risk"]) > 0.0);
@@ -190,40 +190,40 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         .unwrap_or_else(|| panic!("{disagreements:?}"));
     let compared_tau = sample.home.json(&["compare", reference, run])["tau"].clone();
     let mut expected: BTreeMap<&str, Vec<f64>> = BTreeMap::from([
-        ("episodes", one(&sample.run_value("episodes"))),
+        ("episodes", single_number(&sample.run_value("episodes"))),
         (
             "planned_turns",
             ["planned_turns_min", "planned_turns"].map(|name| number(&sample.run_value(name))).to_vec(),
         ),
-        ("events", one(&stamina["events"])),
-        ("censored", one(&stamina["censored"])),
+        ("events", single_number(&stamina["events"])),
+        ("censored", single_number(&stamina["censored"])),
         ("stamina", episodes.iter().map(|row| number(&row["stamina"])).collect()),
-        ("mean_stamina", one(&stamina["mean"])),
-        ("median_stamina", one(&stamina["median"])),
-        ("tau", one(&sample.tau)),
+        ("mean_stamina", single_number(&stamina["mean"])),
+        ("median_stamina", single_number(&stamina["median"])),
+        ("tau", single_number(&sample.tau)),
         ("at_risk", curve.iter().map(|row| number(&row["at_risk"])).collect()),
         ("band", band),
         ("attempt_cost", costs_of_attempts),
         ("survival", curve.iter().map(|row| number(&row["survival"])).collect()),
-        ("score", one(&sample.run_value("score"))),
+        ("score", single_number(&sample.run_value("score"))),
         ("tokens", vec![number(&spent["input_tokens"]) + number(&spent["output_tokens"])]),
         ("turns_passed", vec![sum("passed_turns"), sum("planned_turns")]),
-        ("rate_per_turn", one(&spent["tokens_per_turn"])),
-        ("turns_played", one(&spent["turns_played"])),
-        ("agent_time", one(&spent["agent_seconds"])),
-        ("difference", one(&pair["difference"])),
-        ("ratio", one(&pair["ratio"])),
-        ("paired", one(&pair["paired_mean"])),
-        ("p_sign_flip", one(&pair["paired_p_sign_flip"])),
-        ("p_holm", one(&pair["logrank_p_holm"])),
-        ("sensitivity", one(&as_failed["mean_stamina"])),
-        ("early_censored", one(&as_failed["early_censored"])),
-        ("margin", one(&margin["mean_stamina"])),
-        ("best_worst_ratio", one(&spread["ratio"])),
-        ("failed_attempts", one(&failures["attempts"])),
-        ("repaired", one(&repairs["share"])),
-        ("repair_attempts", one(&repairs["median_attempts"])),
-        ("spread", one(&disagreement["spread"])),
+        ("rate_per_turn", single_number(&spent["tokens_per_turn"])),
+        ("turns_played", single_number(&spent["turns_played"])),
+        ("agent_time", single_number(&spent["agent_seconds"])),
+        ("difference", single_number(&pair["difference"])),
+        ("ratio", single_number(&pair["ratio"])),
+        ("paired", single_number(&pair["paired_mean"])),
+        ("p_sign_flip", single_number(&pair["paired_p_sign_flip"])),
+        ("p_holm", single_number(&pair["logrank_p_holm"])),
+        ("sensitivity", single_number(&as_failed["mean_stamina"])),
+        ("early_censored", single_number(&as_failed["early_censored"])),
+        ("margin", single_number(&margin["mean_stamina"])),
+        ("best_worst_ratio", single_number(&spread["ratio"])),
+        ("failed_attempts", single_number(&failures["attempts"])),
+        ("repaired", single_number(&repairs["share"])),
+        ("repair_attempts", single_number(&repairs["median_attempts"])),
+        ("spread", single_number(&disagreement["spread"])),
     ]);
 
     // Its tests are described.
@@ -243,7 +243,7 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     assert!(!flips.is_empty() && published.len() > 1, "{flips:?} {published:?}");
     let crashed = described.rows(&["failures", &described.run]);
     let crashed = crashed.iter().find(|row| row["class"] == "crashed").expect("one crashed");
-    let crashed = one(&crashed["tests"]);
+    let crashed = single_number(&crashed["tests"]);
     let jobs = repository().join("tests/fixtures/harbor/jobs");
     let harbor = Library::new(&jobs, "interrupted-oracle", "interrupted-oracle");
     let twice = Library::new(&jobs, "oracle-k2-oracle", "interrupted-oracle");
@@ -315,7 +315,8 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     expected.insert("end_reasons", ends);
     let rate = |library: &Library, name: &str| number(&library.run_value("pass_rate")[name]);
     // The second row is of two trials.
-    let at = |library: &Library, name: &str| number(&library.rows(&["pass-at-k", &library.run])[1][name]);
+    let rate_at =
+        |library: &Library, name: &str| number(&library.rows(&["pass-at-k", &library.run])[1][name]);
     let others: BTreeMap<&str, (&Library, Vec<f64>)> = BTreeMap::from([
         ("attempt_steps", (&steps, attempt_values(&steps, &["steps", "tool_calls"]))),
         ("reward", (&rewards, attempt_values(&rewards, &["reward"]))),
@@ -323,36 +324,36 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         ("attempt_time", (&steps, times)),
         ("attempt_tokens", (&steps, tokens)),
         ("joined_tests", (&described, vec![5.0, 1.0, 1.0, 0.0])),
-        ("attempt_limit", (&harbor, one(&harbor.run_value("attempt_limit")))),
+        ("attempt_limit", (&harbor, single_number(&harbor.run_value("attempt_limit")))),
         ("steps_survived", (&steps, vec![survived])),
         ("run_tokens_per_second", (&fast, speeds)),
         ("estimate", (&played, [0, 1].map(|end| number(&estimate["tokens_out"][end])).to_vec())),
-        ("dataset_score", (&harbor, one(&harbor.run_value("dataset_score")))),
-        ("perfect", (&harbor, one(&harbor.run_value("perfect")))),
+        ("dataset_score", (&harbor, single_number(&harbor.run_value("dataset_score")))),
+        ("perfect", (&harbor, single_number(&harbor.run_value("perfect")))),
         ("mt_at_k", (&twice, vec![number(&twice.run_value("mt_at_k")["2"])])),
-        ("comp", (&twice, one(&twice.run_value("comp")))),
+        ("comp", (&twice, single_number(&twice.run_value("comp")))),
         ("sr", (&rounds, vec![sr])),
         ("gap", (&rounds, vec![gap])),
-        ("case_score", (&harbor, one(&harbor.run_value("case_score")))),
-        ("failure_share", (&cheap, one(&class["share"]))),
+        ("case_score", (&harbor, single_number(&harbor.run_value("case_score")))),
+        ("failure_share", (&cheap, single_number(&class["share"]))),
         ("failure_share_ci", (&cheap, vec![number(&class["ci_low"]), number(&class["ci_high"])])),
-        ("cost", (&cheap, one(&paid["cost_usd"]))),
-        ("cost_per_episode", (&cheap, one(&paid["cost_per_episode"]))),
-        ("cost_per_survived_turn", (&cheap, one(&paid["cost_per_survived_turn"]))),
-        ("retry_budget", (&steps, one(&steps.rows(&["retries", &steps.run])[0]["mean_stamina"]))),
-        ("feedback_gain", (&steps, one(&steps.rows(&["gains", &steps.run])[0]["gain"]))),
+        ("cost", (&cheap, single_number(&paid["cost_usd"]))),
+        ("cost_per_episode", (&cheap, single_number(&paid["cost_per_episode"]))),
+        ("cost_per_survived_turn", (&cheap, single_number(&paid["cost_per_survived_turn"]))),
+        ("retry_budget", (&steps, single_number(&steps.rows(&["retries", &steps.run])[0]["mean_stamina"]))),
+        ("feedback_gain", (&steps, single_number(&steps.rows(&["gains", &steps.run])[0]["gain"]))),
         ("pass_rate", (&single, vec![rate(&single, "value")])),
         ("pass_rate_ci", (&single, vec![rate(&single, "ci_low"), rate(&single, "ci_high")])),
         ("unscored", (&single, vec![rate(&single, "unscored")])),
-        ("pass_at_k", (&double, vec![at(&double, "pass_at_k")])),
-        ("pass_hat_k", (&double, vec![at(&double, "pass_hat_k")])),
+        ("pass_at_k", (&double, vec![rate_at(&double, "pass_at_k")])),
+        ("pass_hat_k", (&double, vec![rate_at(&double, "pass_hat_k")])),
         ("failure_history", (&described, history)),
         ("flips", (&described, flips)),
         ("published", (&described, known(&published, "value"))),
         ("published_retries", (&described, known(&published, "retries"))),
         ("stretches", (&described, stretches)),
         ("failing_tests", (&described, crashed)),
-        ("described_tests", (&described, one(&failures_of(&described)["tests"]))),
+        ("described_tests", (&described, single_number(&failures_of(&described)["tests"]))),
     ]);
 
     // Where tasks have several trials, the app's intervals are clustered, and wider than those of the lines, as these say.

@@ -53,10 +53,10 @@ fn fifo(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo").success());
 }
 
-fn link(to: impl AsRef<Path>, at: &Path) {
-    drop(fs::remove_file(at));
-    drop(fs::remove_dir_all(at));
-    symlink(to, at).expect("a link");
+fn link(target: impl AsRef<Path>, link_path: &Path) {
+    drop(fs::remove_file(link_path));
+    drop(fs::remove_dir_all(link_path));
+    symlink(target, link_path).expect("a link");
 }
 
 fn sparse(path: &Path, bytes: u64) {

@@ -19,8 +19,8 @@ fn hostile_packs_do_no_harm() {
     let pack = test_home.path("pack");
     let path = pack.display().to_string();
     let turns = format!("restful_server_gen_iterative.n_turns={TURNS}");
-    let one = "restful_server_gen_iterative.n_scenarios=1";
-    let generated = test_home.stamina(&["generate", "--out", &path, "--values", one, &turns]);
+    let scenario_setting = "restful_server_gen_iterative.n_scenarios=1";
+    let generated = test_home.stamina(&["generate", "--out", &path, "--values", scenario_setting, &turns]);
     assert!(generated.status.success(), "{generated:?}");
     is_harmless("a pack", &run(&test_home, &["ingest", &path]), &outside);
     let suites: Vec<Vec<u8>> =

@@ -14,11 +14,15 @@ use crate::hostile_kit::{SourceHarm, fifo, fixture, is_harmless, link, reports_a
 /// One thing that is wrong with a source, by name. Each is done to a copy of a small real run.
 fn harms(outside: &Path) -> Vec<SourceHarm> {
     let outside = outside.to_owned();
-    let at = move |name: &str| outside.join(name);
-    let (keys, profile, secret, trajectory) =
-        (at("home/.ssh/authorized_keys"), at("home/.profile"), at("secret.yaml"), at("trajectory.json"));
-    let home = at("home");
-    let whole = at("");
+    let outside_path = move |name: &str| outside.join(name);
+    let (keys, profile, secret, trajectory) = (
+        outside_path("home/.ssh/authorized_keys"),
+        outside_path("home/.profile"),
+        outside_path("secret.yaml"),
+        outside_path("trajectory.json"),
+    );
+    let home = outside_path("home");
+    let whole = outside_path("");
     vec![
         (
             "long texts that aliases repeat",
@@ -177,15 +181,15 @@ fn harms(outside: &Path) -> Vec<SourceHarm> {
             Box::new(|run| {
                 let path = run.join("scenario_1/trajectory.json");
                 let text = fs::read_to_string(&path).expect("a trajectory");
-                for (from, to) in [
+                for (source, target) in [
                     ("\"total\":", "1e308"),
                     ("\"attempt\":", "-9223372036854775808"),
                     ("\"turn\":", "4294967296"),
                 ] {
-                    let parts: Vec<&str> = text.splitn(2, from).collect();
+                    let parts: Vec<&str> = text.splitn(2, source).collect();
                     let rest =
                         parts[1].trim_start_matches([' ', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
-                    fs::write(&path, format!("{}{from} {to}{rest}", parts[0])).expect("a file");
+                    fs::write(&path, format!("{}{source} {target}{rest}", parts[0])).expect("a file");
                 }
             }),
         ),
@@ -229,13 +233,14 @@ fn large_sources_take_time_that_grows_with_their_size() {
     let outside = Outside::new(&test_home);
     // Thousands of scenarios, and a run behind thousands of folders.
     let folder = test_home.path("results");
-    let one =
+    let damaged_text =
         fs::read_to_string(fixture("staminabench/own/scenario_1/trajectory.json")).expect("a trajectory");
     // The fixture has scenarios 0 and 1.
     for name in (2..3002).map(|number| format!("scenario_{number}")) {
         let scenario = folder.join("many").join(&name);
         fs::create_dir_all(&scenario).expect("a folder");
-        fs::write(scenario.join("trajectory.json"), one.replace("scenario_1", &name)).expect("a file");
+        fs::write(scenario.join("trajectory.json"), damaged_text.replace("scenario_1", &name))
+            .expect("a file");
     }
     for name in ["config.yaml", "report.json"] {
         fs::copy(fixture("staminabench/own").join(name), folder.join("many").join(name)).expect("a copy");
@@ -248,8 +253,8 @@ fn large_sources_take_time_that_grows_with_their_size() {
     is_harmless("thousands of folders", &ran, &outside);
     assert!(ran.output.contains("2 runs, 3002 episodes"), "{}", ran.output);
     // Thousands of copies of one trial.
-    let (from, job) = (fixture("harbor/jobs/failures-k1"), test_home.path("copies"));
-    let trial = from.join("theme_v5_w1_notes_min_reward__PAxApKs");
+    let (job_fixture, job) = (fixture("harbor/jobs/failures-k1"), test_home.path("copies"));
+    let trial = job_fixture.join("theme_v5_w1_notes_min_reward__PAxApKs");
     for number in 0..3000 {
         let copy = job.join(format!("copy-{number}__PAxApKs"));
         fs::create_dir_all(&copy).expect("a folder");
@@ -259,7 +264,7 @@ fn large_sources_take_time_that_grows_with_their_size() {
         }
     }
     for name in ["config.json", "result.json"] {
-        fs::copy(from.join(name), job.join(name)).expect("a copy");
+        fs::copy(job_fixture.join(name), job.join(name)).expect("a copy");
     }
     let ran = run(&test_home, &["ingest", "copies"]);
     is_harmless("copies of one trial", &ran, &outside);

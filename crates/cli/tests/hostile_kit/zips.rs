@@ -14,9 +14,9 @@ fn zip_of_names(names: impl Iterator<Item = String>, begin: impl Fn(usize) -> us
     for name in names {
         let length = u16::try_from(name.len()).expect("a short name").to_le_bytes();
         let fields = [&[20, 0, 0, 8, 0, 0, 0, 0, 0, 0][..], &[0; 12], &length, &[0; 2]].concat();
-        let at = u32::try_from(begin(out.len())).expect("a small zip").to_le_bytes();
+        let offset = u32::try_from(begin(out.len())).expect("a small zip").to_le_bytes();
         out.extend([b"PK\x03\x04", &fields[..], name.as_bytes()].concat());
-        list.extend([b"PK\x01\x02\x14\x03", &fields[..], &[0; 10], &at, name.as_bytes()].concat());
+        list.extend([b"PK\x01\x02\x14\x03", &fields[..], &[0; 10], &offset, name.as_bytes()].concat());
         count += 1;
     }
     let (begins, length) = (out.len() as u64, list.len() as u64);
@@ -43,22 +43,25 @@ fn hostile_zips_do_no_harm() {
     let zips = [
         (
             "names of many folders",
-            zip_of_names((0..60_000).map(|n| format!("{n:x}/{}f", "a/".repeat(28))), |at| at),
+            zip_of_names((0..60_000).map(|n| format!("{n:x}/{}f", "a/".repeat(28))), |offset| offset),
         ),
         (
             "long names of folders",
             zip_of_names(
                 (0..2_500).map(|n| format!("{n}/{}f", "long-name-of-a-folder-/".repeat(28))),
-                |at| at,
+                |offset| offset,
             ),
         ),
-        ("very many entries", zip_of_names((0..200_000).map(|n| format!("{n:x}")), |at| at)),
+        ("very many entries", zip_of_names((0..200_000).map(|n| format!("{n:x}")), |offset| offset)),
         (
             "entries that lie nowhere",
-            zip_of_names((0..100_000).map(|n| format!("{n:x}/a")), |at| at + (1 << 30)),
+            zip_of_names((0..100_000).map(|n| format!("{n:x}/a")), |offset| offset + (1 << 30)),
         ),
         ("entries in one place", zip_of_names((0..100_000).map(|n| format!("{n:x}/a")), |_| 0)),
-        ("names that lead out", zip_of_names((0..1000).map(|n| format!("../{n}/home/.profile")), |at| at)),
+        (
+            "names that lead out",
+            zip_of_names((0..1000).map(|n| format!("../{n}/home/.profile")), |offset| offset),
+        ),
     ];
     for (label, bytes) in zips {
         let path = test_home.path("hostile.zip");

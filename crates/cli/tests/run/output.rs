@@ -97,8 +97,9 @@ fn what_a_snapshot_leaves_out_stands_in_its_attempt() {
     assert_eq!(whole.status.code(), Some(0), "{}", text(&whole.stderr));
     let other = home.run_ids().into_iter().find(|run| *run != id).expect("another run");
     let shown = home.json(&["show", &other]);
-    let left_out = &shown["episodes"][0]["turns"][0]["attempts"][0]["left_out"];
-    assert_eq!(left_out, &json!({ "names": [], "more": 0 }));
+    let attempt = &shown["episodes"][0]["turns"][0]["attempts"][0];
+    assert_eq!(attempt["left_out"], json!({ "names": [], "more": 0 }));
+    assert_eq!(attempt["repeats"], json!(0), "{attempt}");
 }
 
 #[test]

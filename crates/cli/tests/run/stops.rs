@@ -87,11 +87,15 @@ fn a_reader_that_reads_nothing_does_not_hold_up_the_stop() {
 }
 
 /// A run that another program starts, and whose agents wait at a gate.
-fn begun_by(home: &TestHome, gate: &Gate, by: &[&str], args: &[String]) -> Playing {
+fn begun_by(home: &TestHome, gate: &Gate, arguments_before: &[&str], args: &[String]) -> Playing {
     let mut stamina = home.command(&refs(args));
     stamina.env("PATH", gate.path());
-    let mut command = Command::new(by[0]);
-    command.args(&by[1..]).arg(stamina.get_program()).args(stamina.get_args()).stdin(Stdio::null());
+    let mut command = Command::new(arguments_before[0]);
+    command
+        .args(&arguments_before[1..])
+        .arg(stamina.get_program())
+        .args(stamina.get_args())
+        .stdin(Stdio::null());
     command.envs(stamina.get_envs().filter_map(|(name, value)| Some((name, value?))));
     command.current_dir(stamina.get_current_dir().expect("a folder of its own"));
     Playing::spawn(&mut command)

@@ -7,6 +7,7 @@ use crate::curve::{Curve, last_turn, last_turn_shown, limits};
 use crate::display_names::{clean, full_name};
 use crate::scatter::front;
 use crate::spec::{Bands, Figure, Method, Pareto, PlanePoint, Retries, RetrySeries, SurvivalComparison};
+use crate::summary_text::in_mid_sentence;
 use crate::survival_comparison::{has_others_behind, has_panels, has_ticks, with_bands};
 
 const TICKS: &str = "Vertical ticks mark censored episodes";
@@ -42,9 +43,9 @@ pub(super) fn content(figure: &Figure, method: &Method) -> Vec<String> {
             vec![with_intervals(text, has_interval, USUAL)]
         }
         Figure::Paired(data) => {
+            let measure = if data.of_rates { "Pass rate (%)".to_owned() } else { data.measure_with_turns() };
             let text = format!(
-                "{} by {}, {a} and {b}, Δ: {b} − {a}",
-                if data.of_rates { "Pass rate (%)" } else { data.measure() },
+                "{measure} by {}, {a} and {b}, Δ: {b} − {a}",
                 data.nouns()[0],
                 a = full_name(&data.a),
                 b = full_name(&data.b)
@@ -52,6 +53,9 @@ pub(super) fn content(figure: &Figure, method: &Method) -> Vec<String> {
             // The interval is that of the mean, which the caption has.
             let has_interval = data.mean.is_some_and(|mean| mean.ci_low.is_some());
             let mut parts = vec![with_intervals(text, has_interval, USUAL)];
+            if data.counted_turns().is_some() {
+                parts.push("Later turns do not count".to_owned());
+            }
             if crate::paired::has_arrows(data) {
                 parts.push("Arrows are lower bounds (censored)".to_owned());
             }
@@ -66,14 +70,14 @@ pub(super) fn content(figure: &Figure, method: &Method) -> Vec<String> {
         }
         Figure::Pareto(data) => {
             let cost = crate::bars::with_unit(&data.cost, data.unit.as_deref());
-            let text = format!("{} against {cost}", data.measure());
+            let text = format!("{} against {}", data.measure(), in_mid_sentence(&cost));
             let (has_interval, line) = front_parts(data);
             let mut parts = vec![with_intervals(text, has_interval, USUAL)];
             parts.extend(line.map(str::to_owned));
             parts
         }
         Figure::Plane(data) => {
-            let text = format!("{} against {}", clean(&data.y), clean(&data.x).to_lowercase());
+            let text = format!("{} against {}", clean(&data.y), in_mid_sentence(&clean(&data.x)));
             let has_interval = |point: &PlanePoint| {
                 let is_finite = |ends: &(f64, f64)| ends.0.is_finite() && ends.1.is_finite();
                 let mut ends = [point.x_ends, point.y_ends].into_iter().flatten();
@@ -85,8 +89,8 @@ pub(super) fn content(figure: &Figure, method: &Method) -> Vec<String> {
             let text = format!(
                 "{} by {} and {}",
                 clean(&data.measure),
-                clean(&data.rows_name),
-                clean(&data.columns_name)
+                in_mid_sentence(&clean(&data.rows_name)),
+                in_mid_sentence(&clean(&data.columns_name))
             );
             let has_interval = data
                 .cells

@@ -39,15 +39,16 @@ pub(super) fn sentence(figure: &Figure) -> Option<String> {
         Figure::FirstFailuresComparison(data) => NeverAtRisk::from_series(&data.series),
         _ => Vec::new(),
     };
-    let one = |never: u32, n: u32| format!("{} of {}", count(never), counted(n, "episode", "episodes"));
+    let counted_share =
+        |never: u32, n: u32| format!("{} of {}", count(never), counted(n, "episode", "episodes"));
     let subject = if found.len() > MOST_NAMED {
         let sum = |measure: fn(&NeverAtRisk) -> u32| {
             found.iter().fold(0_u32, |all, run| all.saturating_add(measure(run)))
         };
-        format!("{} of {} runs", one(sum(|run| run.never), sum(|run| run.n)), found.len())
+        format!("{} of {} runs", counted_share(sum(|run| run.never), sum(|run| run.n)), found.len())
     } else {
         let each: Vec<String> =
-            found.iter().map(|run| format!("{} of {}", one(run.never, run.n), run.name)).collect();
+            found.iter().map(|run| format!("{} of {}", counted_share(run.never, run.n), run.name)).collect();
         listed(&each)
     };
     let predicate = match found.as_slice() {

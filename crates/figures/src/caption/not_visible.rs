@@ -43,8 +43,8 @@ impl Line {
     }
 }
 
-fn are_equal(one: f64, other: f64) -> bool {
-    (one - other).abs() < 1e-9
+fn are_equal(first: f64, other: f64) -> bool {
+    (first - other).abs() < 1e-9
 }
 
 /// Which lines coincide, and which segments have no number, in sentences. In a panel of its own, each line is visible.

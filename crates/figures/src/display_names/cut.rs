@@ -16,11 +16,11 @@ const MOST_OTHERS: usize = 60;
 /// The names, each cut for its width, with their suffixes. A name loses its middle. Where the rest could be that of another name
 /// that is cut, it loses what it shares with the others instead.
 pub(super) fn cut_apart(named: &[CleanedName], widths: &[f64], size: f64, purpose: Purpose) -> Vec<String> {
-    let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
+    let names: Vec<&str> = named.iter().map(|label| label.name.as_str()).collect();
     let rooms: Vec<f64> = named
         .iter()
         .zip(widths)
-        .map(|(one, width)| width - text_width(one.badge(*width, size), size))
+        .map(|(label, width)| width - text_width(label.badge(*width, size), size))
         .collect();
     let mut cuts: Vec<String> = names.iter().zip(&rooms).map(|(name, room)| fit(name, *room, size)).collect();
     for (i, own_at) in shared_starts(&names).into_iter().enumerate().filter(|(_, own_at)| *own_at > 0) {
@@ -39,13 +39,13 @@ pub(super) fn cut_apart(named: &[CleanedName], widths: &[f64], size: f64, purpos
     cut_names.sort_unstable();
     cut_names.dedup();
     let mut is_numbered = vec![false; named.len()];
-    for (i, one) in named.iter().enumerate() {
+    for (i, label) in named.iter().enumerate() {
         let is_whole = cuts[i] == names[i];
         if is_whole || cuts[i].is_empty() || !may_be_another(&cuts[i], names[i], &cut_names) {
             continue;
         }
         let others: Vec<&str> = cut_names.iter().copied().filter(|other| *other != names[i]).collect();
-        match distinct_cut(one, &others, rooms[i], size) {
+        match distinct_cut(label, &others, rooms[i], size) {
             Some(cut) => cuts[i] = cut,
             // Of so many names, only equal texts get numbers, below.
             None if others.len() > MOST_OTHERS => continue,
@@ -53,7 +53,7 @@ pub(super) fn cut_apart(named: &[CleanedName], widths: &[f64], size: f64, purpos
         }
         if purpose == Purpose::Check {
             let text = if is_numbered[i] { format!("{}: {}", i + 1, cuts[i]) } else { cuts[i].clone() };
-            if !one.is_readable_as(&text) {
+            if !label.is_readable_as(&text) {
                 break;
             }
         }
@@ -62,12 +62,12 @@ pub(super) fn cut_apart(named: &[CleanedName], widths: &[f64], size: f64, purpos
         .iter()
         .zip(cuts)
         .zip(widths)
-        .map(|((one, cut), width)| one.with_badge(cut, *width, size))
+        .map(|((label, cut), width)| label.with_badge(cut, *width, size))
         .collect();
     // Texts that are still equal, as of a name that ends like a suffix, get their number in front, too.
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut first_places: BTreeMap<String, usize> = BTreeMap::new();
     for i in 0..texts.len() {
-        let first = *seen.entry(texts[i].clone()).or_insert(i);
+        let first = *first_places.entry(texts[i].clone()).or_insert(i);
         let is_taken = first != i && named[first].name != named[i].name && !texts[i].is_empty();
         if is_numbered[i] || is_taken {
             let number = format!("{}: ", i + 1);
@@ -77,11 +77,39 @@ pub(super) fn cut_apart(named: &[CleanedName], widths: &[f64], size: f64, purpos
     texts
 }
 
+/// These texts of names in one width, cut between words instead where what is left can be read and stays different. The names
+/// have no suffix.
+pub(super) fn cut_at_words(
+    named: &[CleanedName],
+    mut texts: Vec<String>,
+    width: f64,
+    size: f64,
+) -> Vec<String> {
+    let is_cut = |i: &usize| texts[*i] != named[*i].name && !named[*i].name.contains(ELLIPSIS);
+    let cut: Vec<usize> = (0..named.len()).filter(is_cut).collect();
+    if cut.len() > MOST_OTHERS {
+        return texts;
+    }
+    for i in &cut {
+        let label = &named[*i];
+        let others: Vec<&str> = cut
+            .iter()
+            .map(|other| named[*other].name.as_str())
+            .filter(|other| *other != label.name)
+            .collect();
+        let word_cut = cut_to_words(&label.name, &others, width, size);
+        if let Some(word_cut) = word_cut.filter(|word_cut| label.is_readable_as(word_cut)) {
+            texts[*i] = word_cut;
+        }
+    }
+    texts
+}
+
 /// Whether another of the sorted names has all that is left of this one.
 fn may_be_another(cut: &str, name: &str, sorted: &[&str]) -> bool {
     let start = cut.split(ELLIPSIS).next().unwrap_or_default();
-    let from = sorted.partition_point(|other| *other < start);
-    let alike = sorted[from..].iter().take_while(|other| other.starts_with(start));
+    let neighbor = sorted.partition_point(|other| *other < start);
+    let alike = sorted[neighbor..].iter().take_while(|other| other.starts_with(start));
     alike.filter(|other| **other != name).any(|other| may_stand_for(cut, other))
 }
 
@@ -104,32 +132,32 @@ fn may_stand_for(cut: &str, name: &str) -> bool {
 }
 
 /// A cut that leaves what no other name has: whole words if that can be read, else letters. `None` = it does not fit.
-fn distinct_cut(one: &CleanedName, others: &[&str], width: f64, size: f64) -> Option<String> {
+fn distinct_cut(label: &CleanedName, others: &[&str], width: f64, size: f64) -> Option<String> {
     if others.len() > MOST_OTHERS {
         return None;
     }
-    let of_words = cut_to_words(&one.name, others, width, size);
-    if of_words.as_ref().is_some_and(|cut| one.is_readable_as(cut)) {
-        return of_words;
+    let word_cut = cut_to_words(&label.name, others, width, size);
+    if word_cut.as_ref().is_some_and(|cut| label.is_readable_as(cut)) {
+        return word_cut;
     }
-    let of_letters = cut_to_letters(&one.name, others, width, size);
-    if of_letters.as_ref().is_some_and(|cut| one.is_readable_as(cut)) {
-        return of_letters;
+    let letter_cut = cut_to_letters(&label.name, others, width, size);
+    if letter_cut.as_ref().is_some_and(|cut| label.is_readable_as(cut)) {
+        return letter_cut;
     }
-    of_words.or(of_letters)
+    word_cut.or(letter_cut)
 }
 
 /// The words of a name, each with what divides it from the next one. A sign alone stands with the word before it.
 fn words_of(name: &str) -> Vec<&str> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
-    let mut from = 0;
+    let mut start = 0;
     for part in name.split_inclusive(BREAKS) {
-        let to = from + part.len();
+        let end = start + part.len();
         match ranges.last_mut() {
-            Some(before) if !part.contains(char::is_alphanumeric) => before.end = to,
-            _ => ranges.push(from..to),
+            Some(before) if !part.contains(char::is_alphanumeric) => before.end = end,
+            _ => ranges.push(start..end),
         }
-        from = to;
+        start = end;
     }
     ranges.into_iter().map(|range| &name[range]).collect()
 }
@@ -195,7 +223,7 @@ fn cut_to_words(name: &str, others: &[&str], width: f64, size: f64) -> Option<St
 fn cut_to_letters(name: &str, others: &[&str], width: f64, size: f64) -> Option<String> {
     let ends: Vec<usize> = name
         .grapheme_indices(true)
-        .map(|(at, _)| at)
+        .map(|(index, _)| index)
         .take(20 * MOST_CHARACTERS)
         .chain([name.len()])
         .collect();
@@ -278,7 +306,7 @@ pub(super) fn shared_starts(names: &[&str]) -> Vec<usize> {
         // No other name shares more than the next one in the order does.
         let neighbors = [place.checked_sub(1), Some(place + 1)].into_iter().flatten();
         let common = |other: &&str| name.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-        let shared = neighbors.filter_map(|at| sorted.get(at)).map(common).max().unwrap_or(0);
+        let shared = neighbors.filter_map(|index| sorted.get(index)).map(common).max().unwrap_or(0);
         name.char_indices()
             .map(|(offset, c)| (offset + c.len_utf8(), c))
             .take_while(|(end, _)| *end <= shared)
@@ -298,7 +326,8 @@ fn ends_word(c: char) -> bool {
 /// not fit.
 fn cut_between_words(name: &str, own_at: usize, width: f64, size: f64) -> Option<String> {
     let (start, own) = name.split_at_checked(own_at)?;
-    let ends = start.char_indices().rev().filter(|(_, c)| ends_word(*c)).map(|(at, c)| at + c.len_utf8());
+    let ends =
+        start.char_indices().rev().filter(|(_, c)| ends_word(*c)).map(|(index, c)| index + c.len_utf8());
     ends.chain([0])
         .map(|end| format!("{}{ELLIPSIS}{own}", start[..end].trim_end()))
         .find(|text| text_width(text, size) <= width + 0.01)

@@ -57,7 +57,7 @@ impl CleanedName {
 
 fn all_readable(named: &[CleanedName], width: f64, size: f64) -> bool {
     let texts = distinct_names(named, &vec![width; named.len()], size, Purpose::Check);
-    named.iter().zip(texts).all(|(one, text)| one.is_readable_as(&text))
+    named.iter().zip(texts).all(|(label, text)| label.is_readable_as(&text))
 }
 
 /// Whether no name of these runs is cut to nonsense at this width.

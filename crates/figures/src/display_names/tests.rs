@@ -70,8 +70,8 @@ fn names_lose_what_all_of_them_share_before_they_are_cut() {
     assert_eq!(shown(narrow)[4], "middling · claude_code (sim.)");
     assert_eq!(shown(narrow)[8], "weak · kimi_code (sim.)");
     // A common harness is removed.
-    let one = [&labels[0], &labels[3], &labels[6]];
-    assert_eq!(shown_all(&one, 60.0, 7.0), ["strong (sim.)", "middling (sim.)", "weak (sim.)"]);
+    let labels_of_one = [&labels[0], &labels[3], &labels[6]];
+    assert_eq!(shown_all(&labels_of_one, 60.0, 7.0), ["strong (sim.)", "middling (sim.)", "weak (sim.)"]);
     // The charts of 42 models said "organization-with-a-long-…0…", their chips "… qwen3.5-instruct-variant-00-…".
     let many: Vec<String> = (0..42)
         .map(|i| format!("organization-with-a-long-name/qwen3.5-instruct-variant-{i:02}-2026-06-01-high-1m"))

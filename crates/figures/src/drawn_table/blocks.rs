@@ -190,8 +190,8 @@ fn folded(columns: &mut Vec<Column>, room: f64, size: f64) -> Vec<Block> {
             1
         }
     };
-    let of_keys = between(&all[..keys], KEYS * room - gaps(keys + 1, size), |w| w.least, |w| w.easy);
-    let taken = of_keys.iter().sum::<f64>() + gaps(keys + 1, size);
+    let key_widths = between(&all[..keys], KEYS * room - gaps(keys + 1, size), |w| w.least, |w| w.easy);
+    let taken = key_widths.iter().sum::<f64>() + gaps(keys + 1, size);
     let free = room - taken;
     let least = |column: usize| all[column].least.min(free);
     // As few blocks as possible, with widths as even as possible.
@@ -226,7 +226,7 @@ fn folded(columns: &mut Vec<Column>, room: f64, size: f64) -> Vec<Block> {
                 own.iter().map(|column| Width { least: least(*column), ..all[*column] }).collect();
             let widths = between(&clamped, free - gaps(own.len(), size), |w| w.least, |w| w.easy);
             let columns: Vec<usize> = (0..keys).chain(own).collect();
-            block(&columns, &[of_keys.as_slice(), &widths].concat(), room, size)
+            block(&columns, &[key_widths.as_slice(), &widths].concat(), room, size)
         })
         .collect()
 }
@@ -235,14 +235,14 @@ fn folded(columns: &mut Vec<Column>, room: f64, size: f64) -> Vec<Block> {
 fn identifying_columns(columns: &[Column]) -> Option<usize> {
     let rows = columns.first().map_or(0, |column| column.texts.len());
     (1..=MOST_KEYS.min(columns.len().saturating_sub(1))).find(|keys| {
-        let mut seen = HashSet::new();
+        let mut seen_keys = HashSet::new();
         (0..rows).all(|row| {
             let key: Vec<&str> = columns
                 .iter()
                 .take(*keys)
                 .filter_map(|column| Some(column.texts.get(row)?.as_str()))
                 .collect();
-            seen.insert(key)
+            seen_keys.insert(key)
         })
     })
 }

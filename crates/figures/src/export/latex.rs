@@ -193,9 +193,9 @@ impl Picture {
     }
 
     fn path(&mut self, points: &[Position], closed: bool) {
-        for (i, at) in points.iter().enumerate() {
-            let (to, at) = (if i == 0 { "move" } else { "line" }, self.point(*at));
-            self.command(&format!("\\pgfpath{to}to{{{at}}}"));
+        for (i, corner) in points.iter().enumerate() {
+            let (segment, corner) = (if i == 0 { "move" } else { "line" }, self.point(*corner));
+            self.command(&format!("\\pgfpath{segment}to{{{corner}}}"));
         }
         if closed {
             self.command("\\pgfpathclose");

@@ -2,6 +2,7 @@
 
 use analysis::survival::SurvivalPoint;
 
+use super::Format;
 use crate::bars;
 use crate::differences;
 use crate::display_names::{clean, is_nonsense, number_before};
@@ -14,6 +15,7 @@ use crate::pareto;
 use crate::scene::Item;
 use crate::sheet::{PAGE, Sheet};
 use crate::spec::{Figure, FigureSpec, Layout, Matrix, Scale, SeriesData};
+use crate::summary_text::in_mid_sentence;
 use crate::venue::PT_PER_INCH;
 use crate::{Drawing, caption, retries};
 
@@ -78,20 +80,46 @@ pub(super) fn too_high(spec: &FigureSpec, height: f64) -> Option<(String, &'stat
 /// Less difference than this to the requested height is not reported: the margin at the edges.
 const SAME_HEIGHT: f64 = 2.0;
 
-/// Says that a figure does not have the height that was asked for; `None` = it has.
-pub(super) fn other_height(spec: &FigureSpec, height: f64) -> Option<String> {
-    let (requested, unit) = match spec.layout {
+/// The height that was asked for, with its unit.
+fn requested_height(layout: &Layout) -> Option<(f64, &'static str)> {
+    let (requested, unit) = match *layout {
         Layout::Print { height, .. } => (height?, "pt"),
         Layout::Panel { height, .. } => (height?, "px"),
         Layout::Screen { .. } => return None,
     };
-    if !requested.is_finite() || (height - requested).abs() <= SAME_HEIGHT {
+    requested.is_finite().then_some((requested, unit))
+}
+
+/// Says that a figure does not have the height that was asked for; `None` = it has.
+pub(super) fn other_height(spec: &FigureSpec, height: f64) -> Option<String> {
+    let (requested, unit) = requested_height(&spec.layout)?;
+    if (height - requested).abs() <= SAME_HEIGHT {
         return None;
     }
     let reason =
         if height > requested { "it needs this height" } else { "it does not fill a greater height" };
     let [height, requested] = [height, requested].map(|number| decimal(number, 0));
     Some(format!("the figure is {height} {unit} high, not {requested} {unit} as requested: {reason}"))
+}
+
+/// Why a figure cannot have the height that was asked for, in a sentence without a full stop; `None` = it can, or none was asked
+/// for, or the format has no height.
+pub fn height_refusal(spec: &FigureSpec, format: Format) -> Option<String> {
+    let is_table = matches!(spec.figure, Figure::Table(_));
+    if !(format.is_picture() || (format == Format::Tex && !is_table)) {
+        return None;
+    }
+    let (requested, unit) = requested_height(&spec.layout)?;
+    let height = crate::draw(spec).height;
+    if (height - requested).abs() <= SAME_HEIGHT {
+        return None;
+    }
+    let limit = if height > requested {
+        format!("its least height is {} {unit}", decimal(height.ceil(), 0))
+    } else {
+        format!("its greatest height is {} {unit}", decimal(height.floor(), 0))
+    };
+    Some(format!("The figure cannot be {} {unit} high: {limit}", decimal(requested, 0)))
 }
 
 /// Why a figure on paper is not written: it would have a name of which too few letters are left, or whose number alone tells it
@@ -163,7 +191,7 @@ fn empty_plot(figure: &Figure) -> Option<(String, &'static str)> {
             let measure = data
                 .measure
                 .as_deref()
-                .map_or_else(|| "stamina".to_owned(), |name| clean(name).to_lowercase());
+                .map_or_else(|| "stamina".to_owned(), |name| in_mid_sentence(&clean(name)));
             Some((
                 format!("no run has a known cost and {measure}, so there is no point to draw"),
                 BOTH_VALUES,
@@ -187,7 +215,7 @@ fn is_observed(points: &[SurvivalPoint]) -> bool {
 }
 
 fn any_is_observed(series: &[SeriesData]) -> bool {
-    series.iter().any(|one| is_observed(&one.points))
+    series.iter().any(|curve| is_observed(&curve.points))
 }
 
 fn has_number(data: &Matrix) -> bool {

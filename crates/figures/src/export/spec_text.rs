@@ -270,15 +270,15 @@ pub fn spec_in(bytes: &[u8]) -> Result<FigureSpec, SpecError> {
 /// The text between the two lines, and whether its lines are comments of LaTeX.
 fn between(bytes: &[u8]) -> Option<(&[u8], bool)> {
     for (before, commented) in [("\n", false), ("\n% ", true)] {
-        let find = |line: &str, from: usize| {
+        let find = |line: &str, first_byte: usize| {
             let line = format!("{before}{line}\n");
-            let offset = bytes.get(from..)?.windows(line.len()).position(|w| w == line.as_bytes())?;
-            Some((offset + from, offset + from + line.len()))
+            let offset = bytes.get(first_byte..)?.windows(line.len()).position(|w| w == line.as_bytes())?;
+            Some((offset + first_byte, offset + first_byte + line.len()))
         };
-        if let Some((_, from)) = find(BEGIN, 0)
-            && let Some((to, _)) = find(END, from - 1)
+        if let Some((_, first_byte)) = find(BEGIN, 0)
+            && let Some((end, _)) = find(END, first_byte - 1)
         {
-            return Some((bytes.get(from..to.max(from))?, commented));
+            return Some((bytes.get(first_byte..end.max(first_byte))?, commented));
         }
     }
     None

@@ -17,7 +17,9 @@ pub(super) fn with_spec(svg: &str, toml: &str) -> String {
 pub(super) fn with_font(svg: &str) -> String {
     let rule = font_face(svg);
     match svg.find("<g font-family=") {
-        Some(at) if !rule.is_empty() => format!("{}<style>{rule}</style>{}", &svg[..at], &svg[at..]),
+        Some(offset) if !rule.is_empty() => {
+            format!("{}<style>{rule}</style>{}", &svg[..offset], &svg[offset..])
+        }
         _ => svg.to_owned(),
     }
 }

@@ -4,7 +4,7 @@ use super::{
     MOST, class_name, class_names, counted_of, drawing_names, in_words, level_height, name_bases,
     names_in_lines, number_of, share, style_of, whole, without_sign,
 };
-use crate::display_names::{clean, full_name, natural_width, readable_width, shown_all};
+use crate::display_names::{clean, full_name, natural_width, readable_width, shown_all, usual_width};
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::number::percent;
@@ -44,15 +44,21 @@ fn plan(data: &FailureShares, sheet: &Sheet) -> GroupsPlan {
     let classes = data.classes.len().min(MOST);
     let natural = groups.iter().map(|g| natural_width(&g.label, size)).fold(0.0, f64::max);
     let labels: Vec<&SeriesLabel> = groups.iter().map(|group| &group.label).collect();
-    let names = readable_width(&labels, size, natural.min(0.36 * sheet.width), 0.5 * sheet.width);
-    let names_right = sheet.names_left() + names;
-    let notes = groups.iter().map(|g| sheet.tick_width(&number_of(g)));
-    let notes_right = names_right + 0.8 * size + notes.fold(sheet.tick_width("n"), f64::max);
-    let left = notes_right + 0.8 * size;
-    let column = (sheet.width - PAD - left) / classes.max(1) as f64;
+    let notes = groups.iter().map(|g| sheet.tick_width(&number_of(g))).fold(sheet.tick_width("n"), f64::max);
     let cells = || groups.iter().flat_map(move |g| (0..classes).map(move |class| (*g, class)));
     let numbers = cells().map(|(g, class)| sheet.tick_width(&without_sign(counted_of(g, class), whole(g))));
     let widest = numbers.fold(0.0, f64::max);
+    let columns = |usual: f64| {
+        let names = readable_width(&labels, size, usual, 0.5 * sheet.width);
+        let names_right = sheet.names_left() + names;
+        let notes_right = names_right + 0.8 * size + notes;
+        let left = notes_right + 0.8 * size;
+        (names_right, notes_right, left, (sheet.width - PAD - left) / classes.max(1) as f64)
+    };
+    // Whole names may narrow the columns only as far as the numbers fit them.
+    let wide = columns(usual_width(&labels, size, sheet.width, 0.36));
+    let (names_right, notes_right, left, column) =
+        if holds_numbers(wide.3, widest, size) { wide } else { columns(natural.min(0.36 * sheet.width)) };
     let most = cells().map(|(g, class)| share(g, class)).fold(0.0, f64::max).max(0.01);
     let bar_room = Some(column - widest - 0.9 * size).filter(|room| *room >= 1.5 * size);
     let class_names = || data.classes.iter().take(MOST).map(class_name);
@@ -90,7 +96,12 @@ fn plan(data: &FailureShares, sheet: &Sheet) -> GroupsPlan {
 /// Whether every number fits its column, and the names of classes fit beside each other.
 pub(super) fn fits(data: &FailureShares, sheet: &Sheet) -> bool {
     let (size, plan) = (sheet.sizes.tick_font, plan(data, sheet));
-    plan.column >= (plan.widest + 0.3 * size).max(1.2 * size)
+    holds_numbers(plan.column, plan.widest, size)
+}
+
+/// Whether a column of this width has room for numbers of this width.
+fn holds_numbers(column: f64, widest: f64, size: f64) -> bool {
+    column >= (widest + 0.3 * size).max(1.2 * size)
 }
 
 pub(super) fn draw(data: &FailureShares, sheet: &Sheet) -> Drawing {
@@ -136,9 +147,9 @@ pub(super) fn draw(data: &FailureShares, sheet: &Sheet) -> Drawing {
             }
         }
         let unit = format!("Share of {} (%)", clean(&data.unit));
-        let at = (sheet.width / 2.0, plan.bottom + 1.2 * sheet.sizes.name_font);
+        let place = (sheet.width / 2.0, plan.bottom + 1.2 * sheet.sizes.name_font);
         canvas.part("unit");
-        sheet.centered(canvas, &unit, at, sheet.sizes.name_font, sheet.tokens.label);
+        sheet.centered(canvas, &unit, place, sheet.sizes.name_font, sheet.tokens.label);
     });
     drawing.marks = marks;
     drawing

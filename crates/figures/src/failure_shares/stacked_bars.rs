@@ -3,7 +3,7 @@
 use super::{
     MOST, class_name, class_names, counted_of, drawing_names, group_note, in_words, pattern_at, whole,
 };
-use crate::display_names::{clean, full_name, natural_width, readable_width, shown_all};
+use crate::display_names::{clean, full_name, readable_width, shown_all, usual_width};
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas};
 use crate::number::percent;
@@ -63,9 +63,9 @@ fn shown_groups(data: &FailureShares) -> Vec<&FailureGroup> {
 fn plan(data: &FailureShares, sheet: &Sheet) -> StackedPlan {
     let size = sheet.sizes.tick_font;
     let groups = shown_groups(data);
-    let natural = groups.iter().map(|g| natural_width(&g.label, size)).fold(0.0, f64::max);
     let labels: Vec<&SeriesLabel> = groups.iter().map(|group| &group.label).collect();
-    let names = readable_width(&labels, size, natural.min(0.32 * sheet.width), 0.45 * sheet.width);
+    let usual = usual_width(&labels, size, sheet.width, 0.32);
+    let names = readable_width(&labels, size, usual, 0.45 * sheet.width);
     let names_right = sheet.names_left() + names;
     let widest = groups.iter().map(|g| sheet.tick_width(&group_note(g))).fold(0.0, f64::max);
     let (left, right) = (names_right + 0.7 * size, sheet.width - PAD - widest - 0.8 * size);
@@ -112,8 +112,8 @@ pub(super) fn draw(data: &FailureShares, sheet: &Sheet) -> Drawing {
             canvas.text(&group_note(group), (sheet.width - PAD, base), Anchor::End, size, sheet.tokens.muted);
             let all = whole(group);
             if all == 0 {
-                let at = (plan.axis.ends().0 + 2.0, base);
-                canvas.text("no failures", at, Anchor::Start, size, sheet.tokens.muted);
+                let place = (plan.axis.ends().0 + 2.0, base);
+                canvas.text("no failures", place, Anchor::Start, size, sheet.tokens.muted);
                 continue;
             }
             for Segment { class, count: n, area } in plan.segments(data, g, group) {
@@ -143,8 +143,8 @@ fn draw_legend(data: &FailureShares, sheet: &Sheet, canvas: &Canvas<'_>, plan: &
         let sample =
             Area { left: *x, top: middle - 0.45 * size, right: x + 1.6 * size, bottom: middle + 0.45 * size };
         pattern::fill(canvas, sample, pattern_at(data, i), sheet);
-        let at = (x + 2.1 * size, middle + 0.35 * size);
-        canvas.text(text, at, Anchor::Start, size, sheet.tokens.label);
+        let place = (x + 2.1 * size, middle + 0.35 * size);
+        canvas.text(text, place, Anchor::Start, size, sheet.tokens.label);
     }
 }
 

@@ -23,9 +23,9 @@ pub(super) fn ramp(share: f64) -> RGBColor {
     let place = share * (CIVIDIS.len() - 1) as f64;
     let i = (place as usize).min(CIVIDIS.len() - 2);
     let part = place - i as f64;
-    let (from, to) = (CIVIDIS[i], CIVIDIS[i + 1]);
+    let (low_color, high_color) = (CIVIDIS[i], CIVIDIS[i + 1]);
     let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;
-    RGBColor(mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
+    RGBColor(mix(low_color.0, high_color.0), mix(low_color.1, high_color.1), mix(low_color.2, high_color.2))
 }
 
 /// White or black, the one with more contrast.

@@ -105,7 +105,7 @@ pub(super) fn widest_line(data: &Matrix, size: f64) -> Option<f64> {
     }
     let most = data.rows.len().max(data.columns.len()) as u32;
     let some_simulated = data.cells.iter().any(|c| c.simulated);
-    let of_margins = data.row_means.iter().chain(&data.column_means).map(|margin| {
+    let margin_values = data.row_means.iter().chain(&data.column_means).map(|margin| {
         let lines = margin_lines(margin, most, some_simulated.then_some(SIMULATED), f64::INFINITY, size);
         mean_in_one_line(&mean_text(margin.mean), &lines)
     });
@@ -113,7 +113,7 @@ pub(super) fn widest_line(data: &Matrix, size: f64) -> Option<f64> {
         data.cells
             .iter()
             .map(in_one_line)
-            .chain(of_margins)
+            .chain(margin_values)
             .map(|t| text_width(&t, size))
             .fold(0.0, f64::max),
     )

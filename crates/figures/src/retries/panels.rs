@@ -88,6 +88,8 @@ pub(super) fn draw(
     let grid = grid(data, sheet, ends);
     let PanelHeights { title, below, whole } = grid.heights;
     let y = scale(data, ends, sheet, whole - title - below);
+    let labels: Vec<&SeriesLabel> = data.series.iter().map(|series| &series.label).collect();
+    let styles = Style::from_labels(&labels, sheet.tokens);
     let mut marks = Vec::new();
     let mut drawing = sheet.draw(grid.height, drawing_names, |canvas| {
         let size = sheet.sizes.name_font;
@@ -96,13 +98,13 @@ pub(super) fn draw(
         for (i, series) in data.series.iter().enumerate() {
             let place = grid.place(sheet, i);
             let plan = plan(&y, &place, retries);
-            draw_panel(sheet, canvas, data, &grid, &plan, i);
-            let one = alone(data, series);
+            draw_panel(sheet, canvas, data, &grid, &plan, (i, styles[i]));
+            let panel_data = alone(data, series);
             canvas.part(&format!("series-{i}"));
-            draw_series(sheet, canvas, &one, &plan, 0);
+            draw_series(sheet, canvas, &panel_data, &plan, (0, styles[i]));
             canvas.part(&format!("x-axis-{i}"));
             draw_budgets(sheet, canvas, &plan, place.is_lowest);
-            let renamed = all_marks(&one, sheet, &plan, &plan.y).into_iter().map(|mut mark| {
+            let renamed = all_marks(&panel_data, sheet, &plan, &plan.y).into_iter().map(|mut mark| {
                 mark.id = mark.id.replacen("point-0-", &format!("point-{i}-"), 1);
                 mark.series = Some(i as u32);
                 mark
@@ -151,11 +153,10 @@ fn draw_panel(
     data: &Retries,
     grid: &PanelGrid,
     plan: &RetriesPlan,
-    i: usize,
+    (i, style): (usize, Style),
 ) {
     let sizes = &sheet.sizes;
     canvas.part(&format!("panel-{i}"));
-    let style = Style::from_label(&data.series[i].label, sheet.tokens);
     grid.draw_name(sheet, canvas, i, (plan.left, plan.top - 0.5 * sizes.name_font), style);
     if i.is_multiple_of(grid.across) {
         sheet.draw_upwards(canvas, &format!("y-axis-{i}"), &plan.y, plan.left, &[]);
@@ -182,8 +183,8 @@ fn draw_budgets(sheet: &Sheet, canvas: &Canvas<'_>, plan: &RetriesPlan, is_numbe
         canvas.line(&[(x, plan.bottom), (x, plan.bottom + sizes.tick)], pen);
         let half = text_width(&text, sizes.tick_font) / 2.0;
         if is_numbered && x - half >= free_from {
-            let at = (x, sheet.tick_base(plan.bottom));
-            canvas.text(&text, at, Anchor::Middle, sizes.tick_font, sheet.tokens.label);
+            let place = (x, sheet.tick_base(plan.bottom));
+            canvas.text(&text, place, Anchor::Middle, sizes.tick_font, sheet.tokens.label);
             free_from = x + half + 0.5 * sizes.tick_font;
         }
     }

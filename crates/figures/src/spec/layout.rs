@@ -64,10 +64,10 @@ impl Layout {
 
     /// The same layout with this height.
     #[must_use]
-    pub const fn with_height(mut self, to: f64) -> Self {
+    pub const fn with_height(mut self, pixels: f64) -> Self {
         match &mut self {
-            Self::Screen { height, .. } => *height = to,
-            Self::Panel { height, .. } | Self::Print { height, .. } => *height = Some(to),
+            Self::Screen { height, .. } => *height = pixels,
+            Self::Panel { height, .. } | Self::Print { height, .. } => *height = Some(pixels),
         }
         self
     }

@@ -1,5 +1,7 @@
 //! Two runs on the same scenarios.
 
+use analysis::survival::deserialize_horizon;
+use model::counted;
 use serde::{Deserialize, Serialize};
 
 use super::label::SeriesLabel;
@@ -10,6 +12,9 @@ pub struct PairedScenarios {
     /// Whether the values are pass rates in percent, of runs of one turn. They are turns otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_rates: bool,
+    /// How many turns count, if an episode of either run passed more of them; `None` = every turn counts.
+    #[serde(default, deserialize_with = "deserialize_horizon", skip_serializing_if = "Option::is_none")]
+    pub first_turns: Option<u32>,
     /// The first run, usually the reference.
     pub a: SeriesLabel,
     /// The second run.
@@ -40,6 +45,29 @@ impl PairedScenarios {
     /// What is compared.
     pub(crate) const fn measure(&self) -> &'static str {
         if self.of_rates { "Pass rate" } else { "Stamina" }
+    }
+
+    /// The turns that count, if later ones were passed that do not.
+    pub(crate) fn counted_turns(&self) -> Option<u32> {
+        self.first_turns.filter(|_| !self.of_rates)
+    }
+
+    /// What is compared, and over which turns if not over all of them: `Stamina (of the first 7 turns)`.
+    pub(crate) fn measure_with_turns(&self) -> String {
+        let measure = self.measure();
+        self.counted_turns().map_or_else(
+            || measure.to_owned(),
+            |turns| format!("{measure} (of the first {})", counted(turns.into(), "turn")),
+        )
+    }
+
+    /// The name of the axis of both values.
+    pub(crate) fn axis_name(&self) -> String {
+        match self.counted_turns() {
+            Some(_) => self.measure_with_turns(),
+            None if self.of_rates => "Pass rate (%)".to_owned(),
+            None => "Stamina (turns passed)".to_owned(),
+        }
     }
 }
 

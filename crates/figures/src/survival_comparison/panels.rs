@@ -193,7 +193,7 @@ fn draw_behind(
     let gray = Pen::new(sheet.tokens.rule, sizes.axis.max(0.5));
     for (other, curve) in curves.iter().enumerate() {
         if other != i && !curve.is_empty() {
-            canvas.line(&curve.iter().map(|at| panel.place(at)).collect::<Vec<_>>(), gray);
+            canvas.line(&curve.iter().map(|point| panel.place(point)).collect::<Vec<_>>(), gray);
         }
     }
     let rule = Pen::new(sheet.tokens.rule, sizes.rule);
@@ -213,8 +213,8 @@ fn draw_title(sheet: &Sheet, canvas: &Canvas<'_>, panels: &Panels, panel: &Panel
     canvas.part(&format!("name-{i}"));
     if let Some(facts) = &panels.facts {
         base = plot.top - 1.95 * size;
-        let at = (plot.left, plot.top - 0.7 * size);
-        canvas.text(&facts[i], at, Anchor::Start, size, sheet.tokens.muted);
+        let place = (plot.left, plot.top - 0.7 * size);
+        canvas.text(&facts[i], place, Anchor::Start, size, sheet.tokens.muted);
     }
     panels.grid.draw_name(sheet, canvas, i, (plot.left, base), line.style);
 }
@@ -250,15 +250,15 @@ fn draw_axes(
     }
     let base = base + at_risk::row_height(sizes);
     if plot.is_first {
-        let at = (plot.left - panels.half - 0.4 * size, base);
-        canvas.text(at_risk::HEAD, at, Anchor::End, size, sheet.tokens.muted);
+        let place = (plot.left - panels.half - 0.4 * size, base);
+        canvas.text(at_risk::HEAD, place, Anchor::End, size, sheet.tokens.muted);
     }
     let apart = ticks.windows(2).next().map(|two| f64::from(two[1] - two[0]) * panel.axis.px_per_turn);
     let every = apart.map_or(1.0, |apart| ((2.0 * panels.half + 0.5 * size) / apart).ceil());
     for turn in ticks.iter().step_by((every as usize).max(1)) {
         if let Some(number) = at_risk::number(&line.data.points, *turn) {
-            let at = (panel.axis.x(f64::from(*turn)), base);
-            canvas.text(&number, at, Anchor::Middle, size, sheet.tokens.muted);
+            let place = (panel.axis.x(f64::from(*turn)), base);
+            canvas.text(&number, place, Anchor::Middle, size, sheet.tokens.muted);
         }
     }
 }
@@ -269,18 +269,18 @@ fn draw_curve(sheet: &Sheet, canvas: &Canvas<'_>, panel: &Panel, line: &Line<'_>
         canvas.part(&format!("nothing-{}", line.index));
         let size = sheet.sizes.tick_font;
         let text = fit("No turn was observed", panel.plot.right - panel.plot.left, size);
-        let at = (f64::midpoint(panel.plot.left, panel.plot.right), panel.y.at(0.65));
-        canvas.text(&text, at, Anchor::Middle, size, sheet.tokens.muted);
+        let place = (f64::midpoint(panel.plot.left, panel.plot.right), panel.y.at(0.65));
+        canvas.text(&text, place, Anchor::Middle, size, sheet.tokens.muted);
         return;
     }
     if has_band {
-        draw_band(sheet, canvas, line, |at| panel.place(at));
+        draw_band(sheet, canvas, line, |place| panel.place(place));
     }
     canvas.part(&format!("curve-{}", line.index));
     let steps: Vec<(f64, f64)> =
-        line.curve.steps(|point| point.survival).iter().map(|at| panel.place(at)).collect();
+        line.curve.steps(|point| point.survival).iter().map(|place| panel.place(place)).collect();
     line.style.line(canvas, &steps, &sheet.sizes);
-    draw_censored(sheet, canvas, line, |at| panel.place(at));
+    draw_censored(sheet, canvas, line, |place| panel.place(place));
 }
 
 /// What can be pointed at: the name of a panel, and all its turns, also those after the end of its curve.

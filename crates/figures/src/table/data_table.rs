@@ -154,8 +154,11 @@ fn paired(data: &PairedScenarios) -> Table {
         Column::number("difference", "Difference", 1).unit(data.unit()),
         Column::flag("simulated", "Simulated"),
     ];
-    let mut table =
-        Table::new("paired", &format!("{} by shared {}", data.measure(), data.nouns()[0]), columns);
+    let mut table = Table::new(
+        "paired",
+        &format!("{} by shared {}", data.measure_with_turns(), data.nouns()[0]),
+        columns,
+    );
     for pair in &data.pairs {
         table.push(vec![
             known(pair.scenario.as_str()),

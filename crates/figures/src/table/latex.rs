@@ -10,7 +10,7 @@ use super::Table;
 use super::print::{columns, without_controls};
 use crate::SOFTWARE;
 use crate::drawn_table::blocks::{Column, TextBlock, TextColumn, for_text};
-use crate::latex_text::{NEEDS, escape, with_numbers};
+use crate::latex_text::{NEEDS, caption_command, escape, with_numbers};
 
 /// The least width of an unknown page in pt.
 const PAGE: f64 = 486.0;
@@ -115,16 +115,16 @@ fn tabular(block: &TextBlock, rows: std::ops::Range<usize>, goes_on: bool) -> St
 fn pages(blocks: &[TextBlock], rows: usize) -> Vec<std::ops::Range<usize>> {
     let heads: u32 = blocks.iter().map(|block| block.head_lines() + 2).sum();
     let mut pages = Vec::new();
-    let (mut from, mut used) = (0, heads);
+    let (mut first_row, mut used) = (0, heads);
     for row in 0..rows {
         let lines: u32 = blocks.iter().map(|block| block.lines.get(row).copied().unwrap_or(1)).sum();
-        if row > from && used + lines > LINES {
-            pages.push(from..row);
-            (from, used) = (row, heads);
+        if row > first_row && used + lines > LINES {
+            pages.push(first_row..row);
+            (first_row, used) = (row, heads);
         }
         used += lines;
     }
-    pages.push(from..rows);
+    pages.push(first_row..rows);
     pages
 }
 
@@ -150,10 +150,9 @@ pub(super) fn write(table: &Table, width: Option<f64>) -> String {
     let pages = pages(&blocks, table.rows.len());
     let goes_on = pages.len() > 1;
 
-    let sentences: Vec<String> = std::iter::once(format!("{}.", table.title.trim_end_matches('.')))
-        .chain(table.notes.iter().cloned())
-        .map(|s| words(&s))
-        .collect();
+    let title = table.title.trim_end_matches('.');
+    let sentences: Vec<String> =
+        std::iter::once(format!("{title}.")).chain(table.notes.iter().cloned()).map(|s| words(&s)).collect();
     let label: String = table.name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
     let mut out = format!("% Made by {SOFTWARE}. Needs: \\usepackage{{array, booktabs, graphicx}}\n");
     if !fits {
@@ -164,7 +163,7 @@ pub(super) fn write(table: &Table, width: Option<f64>) -> String {
             out.push_str("\\clearpage\n");
         }
         let caption = if index == 0 {
-            format!("\\caption{{{}}}\\label{{tab:{label}}}", sentences.join(" "))
+            format!("{}\\label{{tab:{label}}}", caption_command(&words(title), &sentences.join(" ")))
         } else {
             format!("Table~\\ref{{tab:{label}}}, continued.\\par\\smallskip")
         };

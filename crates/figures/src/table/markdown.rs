@@ -9,8 +9,8 @@ use super::print::{columns, without_controls};
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let line = without_controls(text);
-    for (at, c) in line.char_indices() {
-        let (before, after) = (&line[..at], &line[at + c.len_utf8()..]);
+    for (index, c) in line.char_indices() {
+        let (before, after) = (&line[..index], &line[index + c.len_utf8()..]);
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),

@@ -62,20 +62,22 @@ fn decimals(column: &Column, number: f64) -> usize {
 /// The columns of a table for people, with at most this number of rows.
 pub(crate) fn columns(table: &Table, most: usize) -> Vec<PrintedColumn> {
     let mut printed = Vec::new();
-    let mut at = 0;
-    while let Some(column) = table.columns.get(at) {
+    let mut column_index = 0;
+    while let Some(column) = table.columns.get(column_index) {
         if column.for_machines {
-            at += 1;
+            column_index += 1;
             continue;
         }
-        let with_next = column.interval && at + 1 < table.columns.len();
+        let with_next = column.interval && column_index + 1 < table.columns.len();
         let text = |(index, row): (usize, &Vec<Option<Value>>)| {
-            let own = table.absent_cells.get(&(index, at)).or_else(|| table.absent.get(&index));
+            let own = table.absent_cells.get(&(index, column_index)).or_else(|| table.absent.get(&index));
             let missing = own.map_or(&*column.missing, |word| word);
-            let (first, second) =
-                (row.get(at).and_then(Option::as_ref), row.get(at + 1).and_then(Option::as_ref));
+            let (first, second) = (
+                row.get(column_index).and_then(Option::as_ref),
+                row.get(column_index + 1).and_then(Option::as_ref),
+            );
             if !with_next {
-                let is_part = first.is_some() && table.at_least.contains(&(index, at));
+                let is_part = first.is_some() && table.at_least.contains(&(index, column_index));
                 return format!("{}{}", if is_part { "≥ " } else { "" }, value(column, first, missing));
             }
             match (first, second) {
@@ -96,7 +98,7 @@ pub(crate) fn columns(table: &Table, most: usize) -> Vec<PrintedColumn> {
             right: !matches!(column.kind, Kind::Text | Kind::Flag),
             texts: table.rows.iter().take(most).enumerate().map(text).collect(),
         });
-        at += if with_next { 2 } else { 1 };
+        column_index += if with_next { 2 } else { 1 };
     }
     printed
 }
@@ -154,9 +156,10 @@ mod tests {
         let mut table = Table::new("t", text, vec![Column::text("c", text)]);
         table.push(vec![known(text)]);
         table.notes.push(text.to_owned());
-        for written in [table.to_html(), table.to_markdown(), table.to_latex()] {
+        // LaTeX has the title in both forms of its caption.
+        for (written, times) in [(table.to_html(), 4), (table.to_markdown(), 4), (table.to_latex(), 5)] {
             assert!(!written.contains(is_display_control), "{written:?}");
-            assert_eq!(written.matches("abcd").count(), 4, "{written}");
+            assert_eq!(written.matches("abcd").count(), times, "{written}");
         }
     }
 

@@ -81,13 +81,13 @@ impl From<Table> for SerializedTable {
             Row(values.collect())
         });
         let rows = rows.collect();
-        let of_rows = absent.into_iter().map(|(row, word)| AbsentValue { row, column: None, word });
-        let of_cells = absent_cells.into_iter().filter_map(|((row, at), word)| {
-            Some(AbsentValue { row, column: Some(columns.get(at)?.name.clone()), word })
+        let absent_rows = absent.into_iter().map(|(row, word)| AbsentValue { row, column: None, word });
+        let absent_in_cells = absent_cells.into_iter().filter_map(|((row, column_index), word)| {
+            Some(AbsentValue { row, column: Some(columns.get(column_index)?.name.clone()), word })
         });
-        let absent = of_rows.chain(of_cells).collect();
-        let at_least = at_least.into_iter().filter_map(|(row, at)| {
-            let column = columns.get(at)?.name.clone();
+        let absent = absent_rows.chain(absent_in_cells).collect();
+        let at_least = at_least.into_iter().filter_map(|(row, column_index)| {
+            let column = columns.get(column_index)?.name.clone();
             Some(LowerBound { row, column })
         });
         let at_least = at_least.collect();

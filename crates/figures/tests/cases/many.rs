@@ -173,6 +173,7 @@ pub fn paired(count: u32, turns: u32) -> Figure {
         .collect();
     Figure::Paired(PairedScenarios {
         of_rates: false,
+        first_turns: None,
         a: SeriesLabel::new(MODELS[0], 0),
         b: SeriesLabel::new(MODELS[1], 1),
         pairs,

@@ -8,7 +8,7 @@ use figures::{
 use resvg::usvg::roxmltree::Document;
 
 use crate::cases::many;
-use crate::layout::{each_kind, texts};
+use crate::layout::{check, each_kind, texts};
 
 #[test]
 fn greys_that_cannot_be_told_apart_are_named() {
@@ -68,9 +68,9 @@ fn no_two_of_eight_series_share_their_look_in_greys() {
     ];
     // Each with its own mark, and all of one harness, so that only markers differ.
     let own = |i: u8| SeriesLabel::new("the same name", i);
-    let of_one_harness = |i: u8| SeriesLabel { mark: 0, marker: Some(i), ..own(i) };
+    let harness_label = |i: u8| SeriesLabel { mark: 0, marker: Some(i), ..own(i) };
     for alone in kinds {
-        for label in [&own as &dyn Fn(u8) -> SeriesLabel, &of_one_harness] {
+        for label in [&own as &dyn Fn(u8) -> SeriesLabel, &harness_label] {
             let looks: BTreeSet<String> = (0..8)
                 .map(|i| {
                     let spec = FigureSpec::new(alone(label(i)), Layout::print(234.0), Theme::Grey);
@@ -113,6 +113,39 @@ fn no_line_on_paper_is_thinner_than_a_quarter_point() {
     }
 }
 
+/// How many of the colors of series a figure has.
+fn series_colors_in(figure: Figure) -> usize {
+    let drawing = draw(&FigureSpec::new(figure, Layout::panel(640.0), Theme::Light));
+    let document = Document::parse(&drawing.svg).unwrap();
+    let tokens = Theme::Light.tokens();
+    let series = tokens.series.iter().map(|c| format!("#{:02X}{:02X}{:02X}", c.0, c.1, c.2));
+    let colors: BTreeSet<&str> =
+        document.descendants().flat_map(|n| [n.attribute("fill"), n.attribute("stroke")]).flatten().collect();
+    series.filter(|color| colors.contains(color.as_str())).count()
+}
+
+/// The same results: GPT-5.5 and MiniMax-M2.7 were blue, each beside its name.
+#[test]
+fn more_rows_and_panels_than_colors_have_one_color() {
+    let in_panels = |count| {
+        let Figure::Retries(mut data) = many::retries(count) else { unreachable!() };
+        data.published.clear();
+        Figure::Retries(data)
+    };
+    let curves = |count| many::survival(many::runs(count, 25, 9), 9);
+    let failures = |count| many::first_failures(many::runs(count, 25, 9));
+    assert_eq!((series_colors_in(many::differences(8)), series_colors_in(many::differences(12))), (8, 1));
+    assert_eq!((series_colors_in(curves(8)), series_colors_in(curves(13))), (8, 1));
+    assert_eq!((series_colors_in(failures(8)), series_colors_in(failures(13))), (8, 1));
+    assert_eq!((series_colors_in(in_panels(8)), series_colors_in(in_panels(13))), (8, 1));
+    // Thirteen runs of four models: a color is a model.
+    let Figure::Differences(mut data) = many::differences(13) else { unreachable!() };
+    for row in &mut data.rows {
+        row.label.color %= 4;
+    }
+    assert_eq!(series_colors_in(Figure::Differences(data)), 4);
+}
+
 /// The published results of EvoCode-Bench: five of thirteen bars had the color of another model, and no marker.
 #[test]
 fn more_bars_than_colors_have_one_color() {
@@ -122,13 +155,7 @@ fn more_bars_than_colors_have_one_color() {
         for row in &mut data.rows {
             row.label.color %= 8;
         }
-        let drawing = draw(&FigureSpec::new(Figure::Bars(data), Layout::panel(640.0), Theme::Light));
-        let document = Document::parse(&drawing.svg).unwrap();
-        let tokens = Theme::Light.tokens();
-        let series: Vec<String> =
-            tokens.series.iter().map(|c| format!("#{:02X}{:02X}{:02X}", c.0, c.1, c.2)).collect();
-        let fills: BTreeSet<&str> = document.descendants().filter_map(|n| n.attribute("fill")).collect();
-        series.iter().filter(|color| fills.contains(color.as_str())).count()
+        series_colors_in(Figure::Bars(data))
     };
     // The third run of the case has no value.
     assert_eq!((colors_of(8), colors_of(13)), (7, 1));
@@ -168,6 +195,7 @@ fn a_matrix_has_the_scale_of_its_colors() {
         let most = data.cells.iter().filter_map(|cell| cell.mean).fold(0.0, f64::max);
         let words: Vec<String> = texts(&drawing).into_iter().map(|text| text.text).collect();
         assert!(words.contains(&"0".to_owned()) && words.contains(&format!("{most:.1}")), "{words:?}");
+        assert!(words.contains(&"Mean stamina (turns)".to_owned()), "{layout:?}: {words:?}");
     }
     // Colors overlap: edges that only touched would let the paper shine through.
     let svg = draw(&FigureSpec::new(figure, Layout::panel(600.0), Theme::Light)).svg;
@@ -184,6 +212,21 @@ fn a_matrix_has_the_scale_of_its_colors() {
         cell.mean = cell.mean.map(|_| 0.0);
     }
     assert_eq!(bars(&Figure::Matrix(data), Layout::print(486.0), Theme::Print), 0);
+}
+
+/// Thirteen models of one harness stood in the left third of a page.
+#[test]
+fn a_narrow_matrix_stands_in_the_middle_of_its_paper() {
+    for preset in ["icml:full", "acl:full"] {
+        let layout = Preset::parse(preset).unwrap().layout();
+        let drawing = check(&FigureSpec::new(many::matrix(1, 13), layout, Theme::Print));
+        let texts = texts(&drawing);
+        let names = texts.iter().filter(|set| many::MODELS.contains(&set.text.as_str()));
+        let left = names.map(|set| set.area[0]).fold(f64::INFINITY, f64::min);
+        let right = drawing.width - drawing.marks.iter().map(|mark| mark.x1).fold(0.0, f64::max);
+        assert!(left > 100.0 && (left - right).abs() < 5.0, "{preset}: {left} and {right}");
+        assert!(texts.iter().any(|set| set.text == "Mean stamina (turns)"), "{preset}: {texts:?}");
+    }
 }
 
 /// The diamond of a published number in a cell without a run was filled with the color of the value 0.

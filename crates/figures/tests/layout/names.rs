@@ -98,24 +98,34 @@ fn a_long_name_over_one_column_lies_and_is_whole() {
     everywhere(&figure);
 }
 
-/// Names of tasks of EvoCode-Bench in one column: "ml-checkpoint…bility-engine" stood beside free space.
+/// Names of tasks of EvoCode-Bench in one column: "ml-checkpoint…bility-engine" stood beside free space, and at `acl`
+/// "gomlops-platf…odernization".
 #[test]
 fn names_of_tasks_are_whole_beside_their_pairs() {
-    const NAMES: [&str; 3] = [
+    const NAMES: [&str; 5] = [
         "ml-checkpoint-forensics-engine",
         "gomlops-platform-modernization",
+        "forgekit-monorepo-build-pipeline",
+        "hermetic-build-artifact-verifier",
         "numeriforge-reproducibility-migration",
     ];
     let Figure::Paired(mut data) = many::paired(20, 9) else { unreachable!() };
     for (pair, name) in data.pairs.iter_mut().zip(NAMES) {
         pair.scenario = name.to_owned();
     }
-    let spec = FigureSpec::new(Figure::Paired(data), Preset::parse("icml").unwrap().layout(), Theme::Print);
-    check(&spec);
-    let words: Vec<String> = texts(&draw(&spec)).into_iter().map(|text| text.text).collect();
-    for name in NAMES {
-        assert!(words.iter().any(|word| word == name), "{name} is cut: {words:?}");
+    let figure = Figure::Paired(data);
+    for (preset, whole) in [("icml", 5), ("acl", 4)] {
+        let layout = Preset::parse(preset).unwrap().layout();
+        let drawing = check(&FigureSpec::new(figure.clone(), layout, Theme::Print));
+        let words: Vec<String> = texts(&drawing).into_iter().map(|text| text.text).collect();
+        for name in &NAMES[..whole] {
+            assert!(words.iter().any(|word| word == name), "{preset}: {name} is cut: {words:?}");
+        }
+        // A name without room for all of it loses whole words.
+        let is_cut = |word: &&String| word.contains('…') && *word != "numeriforge-reproducibility-…";
+        assert_eq!(words.iter().find(is_cut), None, "{preset}");
     }
+    everywhere(&figure);
 }
 
 /// The runs of the sample, whose names were cut to nonsense.

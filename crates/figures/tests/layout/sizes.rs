@@ -119,9 +119,9 @@ fn every_size(make: impl Fn(usize) -> Figure, shown: impl Fn(usize) -> usize) {
             }
             pair += 1;
             if !matches!(figure, Figure::Table(_)) {
-                let of_members: Vec<String> =
+                let member_names: Vec<String> =
                     (0..shown(members).max(members)).map(|i| name(i, names)).collect();
-                figure = with_names(figure, &of_members, &NUMBERS);
+                figure = with_names(figure, &member_names, &NUMBERS);
             }
             if names == Names::Simulated {
                 simulate(&mut figure);

@@ -34,7 +34,7 @@ fn captions_say_method_numbers_policy_and_software() {
         Some(figures::Bootstrap { resamples: 2_000, seed: 7, unit: "scenario".to_owned() });
     let text = caption(&matrix);
     for part in [
-        "Mean stamina (turns) by Harness and Model, 95 % CI",
+        "Mean stamina (turns) by harness and model, 95 % CI",
         "in 10 cells",
         "τ = 100",
         "2,000 bootstrap resamples by scenario, seed 7",

@@ -180,8 +180,8 @@ const CELL: usize = 6;
 /// Share of cells whose mean gray differs much: painters differ in the edges of letters and lines.
 pub fn difference(a: &Picture, b: &Picture) -> f64 {
     let (columns, rows) = (a.width.min(b.width) / CELL, a.height.min(b.height) / CELL);
-    let (of_a, of_b) = (a.cells(columns, rows), b.cells(columns, rows));
+    let (cells_a, cells_b) = (a.cells(columns, rows), b.cells(columns, rows));
     let most = (60 * CELL * CELL * 3) as u32;
-    let differ = of_a.iter().zip(&of_b).filter(|(a, b)| a.abs_diff(**b) > most).count();
+    let differ = cells_a.iter().zip(&cells_b).filter(|(a, b)| a.abs_diff(**b) > most).count();
     differ as f64 / (columns * rows) as f64
 }

@@ -37,6 +37,8 @@ pub(crate) struct StallTracker {
     /// Times in which requests were answered: disjoint and in order.
     answered: Vec<(Instant, Instant)>,
     last_fault: Option<String>,
+    /// Silent ends of requests that stayed unanswered without a fault: disjoint and in order.
+    silent: Vec<(Instant, Instant)>,
     /// The last requests of the harness's API that stayed unanswered.
     unanswered: Vec<UnansweredRequest>,
     /// Requests that wait now.
@@ -145,6 +147,9 @@ impl StallTracker {
     /// A request ended without an answer.
     pub(crate) fn add_unanswered(&mut self, request: UnansweredRequest) {
         let given_up_at = request.given_up_at;
+        if request.fault.is_none() {
+            insert_span(&mut self.silent, request.silent_since, given_up_at);
+        }
         self.unanswered.retain(|other| other.given_up_at + LAG >= given_up_at);
         if self.unanswered.len() < MOST_UNANSWERED {
             self.unanswered.push(request);
@@ -188,7 +193,7 @@ impl StallTracker {
             was_asked: self.was_sent || self.other_api.is_some(),
         };
         if let Some(last) = last {
-            let silence = last.given_up_at.saturating_duration_since(last.silent_since);
+            let silence = self.silence();
             facts.last = match &last.fault {
                 Some(_) if last.is_broken => LastRequest::Broken,
                 Some(_) => LastRequest::Faulted,
@@ -201,9 +206,7 @@ impl StallTracker {
             facts.probe = Some(PlannedProbe { route: last.route, patience });
             facts.reason = match &last.fault {
                 Some(fault) => format!("{fault}; no answer had come when the attempt ended"),
-                None => {
-                    format!("the endpoint had sent nothing for {} when the attempt ended", seconds(silence))
-                }
+                None => format!("the endpoint had sent nothing for {} in all by the end", seconds(silence)),
             };
         } else if let Some(error) = &self.last_error {
             facts.last = LastRequest::Refused;
@@ -228,6 +231,13 @@ impl StallTracker {
         facts
     }
 
+    /// How long requests were silent since the last answer. A client that asks again after a silence has waited all the time.
+    fn silence(&self) -> Duration {
+        let first = self.silent.first();
+        let before = first.zip(self.answered.last()).map(|((begin, _), (_, answered))| (*begin, *answered));
+        total_outside(&self.silent, before.as_slice())
+    }
+
     /// The unanswered request that says most about the end of the attempt.
     fn last_unanswered(&self, ended_by: EndedBy) -> Option<&UnansweredRequest> {
         let closed = self.closed.unwrap_or_else(Instant::now);
@@ -241,7 +251,7 @@ impl StallTracker {
             .filter(|request| answered.is_none_or(|answered| answered <= request.silent_since))
             // A request that began after it was answered, with an error.
             .filter(|request| self.last_error.as_ref().is_none_or(|error| error.began < request.given_up_at))
-            .max_by_key(|request| (request.fault.is_some(), request.given_up_at - request.silent_since))
+            .max_by_key(|last| (last.is_broken, last.fault.is_some(), last.given_up_at - last.silent_since))
     }
 }
 
@@ -368,14 +378,14 @@ mod tests {
     #[test]
     fn silence_is_the_endpoints_where_nothing_ever_came_or_it_took_most_of_the_time() {
         let t = Instant::now();
-        let facts = |was_heard, from| {
+        let facts = |was_heard, source| {
             let mut tracker = StallTracker {
                 closed: Some(moment(t, 1200)),
                 was_sent: true,
                 was_heard,
                 ..StallTracker::default()
             };
-            tracker.add_unanswered(unanswered_request(t, from, 1200, None));
+            tracker.add_unanswered(unanswered_request(t, source, 1200, None));
             tracker.end_facts(LIMIT, EndedBy::TimeLimit, true).last
         };
         assert_eq!(facts(false, 0), LastRequest::SilentThroughout);
@@ -383,6 +393,16 @@ mod tests {
         assert_eq!(facts(true, 599), LastRequest::SilentForMost);
         assert_eq!(facts(true, 600), LastRequest::Silent);
         assert_eq!(facts(false, 1150), LastRequest::BrieflySilent);
+
+        // A client that asks again after a silence waits no less than one that keeps its request open.
+        let mut tracker = StallTracker { was_sent: true, was_heard: true, ..StallTracker::default() };
+        for begin in (500..1200).step_by(100) {
+            tracker.add_unanswered(unanswered_request(t, begin, begin + 99, None));
+        }
+        let last = |tracker: &StallTracker| tracker.end_facts(LIMIT, EndedBy::HarnessExit, true).last;
+        assert_eq!(last(&tracker), LastRequest::SilentForMost, "seven times 99 s");
+        tracker.add_answered(moment(t, 600), moment(t, 700));
+        assert_eq!(last(&tracker), LastRequest::Silent, "five times since the answer");
     }
 
     fn finished(began: Instant, is_complete: bool, error: Option<&str>) -> FinishedRequest {
@@ -425,6 +445,9 @@ mod tests {
         let mut tracker = StallTracker { was_sent: true, was_heard: true, ..StallTracker::default() };
         tracker.add_finished(finished(t, false, Some("400: bad request")));
         tracker.add_unanswered(broken());
+        assert_eq!(tracker.end_facts(LIMIT, EndedBy::HarnessExit, true).last, LastRequest::Broken);
+        // A request beside it that waits longer after another fault does not hide it.
+        tracker.add_unanswered(unanswered_request(t, 12, 24, Some("429")));
         assert_eq!(tracker.end_facts(LIMIT, EndedBy::HarnessExit, true).last, LastRequest::Broken);
     }
 

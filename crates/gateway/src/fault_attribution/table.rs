@@ -206,7 +206,9 @@ pub enum EndedBy {
     HarnessReport,
     /// Its harness, which reports another failure. Each harness has words of its own for the same fault.
     HarnessExit,
-    /// Its agent: it finished, spent a budget of the attempt, or exceeded a limit of its container other than time.
+    /// Its harness, which reports success. What the gateway saw then counts only where the tests do not pass.
+    Finished,
+    /// Its agent: it spent a budget of the attempt, or exceeded a limit of its container other than time.
     Agent,
 }
 
@@ -243,11 +245,12 @@ pub(crate) enum LastRequest {
     Broken,
     /// Unanswered: it was retried after a fault, or its client gave up after one.
     Faulted,
-    /// Unanswered, and silent for a tenth of the limit or a minute. The endpoint sent nothing to the harness in this attempt.
+    /// Unanswered, and silent for a tenth of the limit or a minute, requests before it since the last answer included. The endpoint
+    /// sent nothing to the harness in this attempt.
     SilentThroughout,
-    /// Unanswered, and silent for more than half of the limit.
+    /// The same for more than half of the limit, and the endpoint sent something before.
     SilentForMost,
-    /// Unanswered and without a sign of the endpoint, for a tenth of the limit or a minute.
+    /// The same for a tenth of the limit or a minute.
     Silent,
     /// Unanswered, and silent for a shorter time.
     BrieflySilent,
@@ -263,7 +266,7 @@ pub(crate) fn after_end(
     probe: ProbeAnswer,
 ) -> Decision {
     use Decision::{EndAsAgent, EndAsEndpoint, Probe, RetryAttempt};
-    use EndedBy::{Agent, HarnessExit, TimeLimit};
+    use EndedBy::{Agent, Finished, HarnessExit, TimeLimit};
     use LastRequest::{
         Answered, BrieflySilent, Broken, Faulted, NotSent, Refused, Silent, SilentForMost, SilentThroughout,
     };
@@ -273,21 +276,28 @@ pub(crate) fn after_end(
         (_, Answers::NoneInRun, ..) => EndAsEndpoint,
         (Agent, ..) => EndAsAgent,
         (TimeLimit, _, LostTime::TenthOrMore, _, _) => EndAsEndpoint,
+        // It may be a request beside the work, such as one for a title.
+        (Finished, Answers::Some, _, Broken, _) => RetryAttempt,
         // Whatever the harness calls it, and however often it tried.
         (_, _, _, Broken, _) => EndAsEndpoint,
         // The harness may have been ended while it waited.
-        (HarnessExit, Answers::Some, _, Faulted, _) => RetryAttempt,
+        (HarnessExit | Finished, Answers::Some, _, Faulted, _) => RetryAttempt,
         (_, _, _, Faulted, _) => EndAsEndpoint,
-        (HarnessExit, _, _, Silent | SilentForMost, _) => EndAsAgent,
         // The agent may keep a request open, or ask for a very long answer: also with the first request of an attempt, by what
-        // it left in its workspace before.
+        // it left in its workspace before. Some harnesses give a silent request up before the limit strikes.
         (_, _, _, Silent | SilentForMost | SilentThroughout, ProbeAnswer::NotSent) => Probe,
+        (
+            HarnessExit | Finished,
+            Answers::Some,
+            _,
+            Silent | SilentForMost | SilentThroughout,
+            ProbeAnswer::Refused | ProbeAnswer::Failed,
+        ) => RetryAttempt,
         (_, _, _, Silent | SilentForMost | SilentThroughout, ProbeAnswer::Refused | ProbeAnswer::Failed) => {
             EndAsEndpoint
         }
-        (_, _, _, SilentThroughout, ProbeAnswer::Answered) => RetryAttempt,
-        (TimeLimit, _, _, SilentForMost, ProbeAnswer::Answered) => RetryAttempt,
-        (_, _, _, Silent | SilentForMost, ProbeAnswer::Answered) => EndAsAgent,
+        (_, _, _, SilentForMost | SilentThroughout, ProbeAnswer::Answered) => RetryAttempt,
+        (_, _, _, Silent, ProbeAnswer::Answered) => EndAsAgent,
         (_, _, _, Answered | Refused | NotSent | BrieflySilent, _) => EndAsAgent,
     }
 }

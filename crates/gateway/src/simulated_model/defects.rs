@@ -172,11 +172,11 @@ fn with_defects(task: &Task, defects: &[Defect]) -> Option<Arc<Schema>> {
         let before = before
             .filter(|_| defect.operator == Operator::StaleNameKept)
             .map(|(before, _)| (before.as_ref(), [].as_slice()));
-        let made = sites(before, &schema)
+        let made_mutant = sites(before, &schema)
             .iter()
             .filter(|site| site.operator == defect.operator && site.location == defect.location)
             .find_map(|site| site.make(&schema).filter(|mutant| mutant.flaws.is_empty()));
-        if let Some(mutant) = made {
+        if let Some(mutant) = made_mutant {
             schema = mutant.schema;
         }
     }

@@ -148,8 +148,9 @@ mod tests {
                 "{command}"
             );
         }
-        let made = std::fs::read_to_string(room.path().join("work dir/done")).expect("it was executed");
-        assert_eq!(made, "it's two words");
+        let written_text =
+            std::fs::read_to_string(room.path().join("work dir/done")).expect("it was executed");
+        assert_eq!(written_text, "it's two words");
     }
 
     #[test]

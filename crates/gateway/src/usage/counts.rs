@@ -68,14 +68,14 @@ struct Details {
 }
 
 /// An unreadable usage counts as none. The rest of the answer still counts.
-pub(super) fn usage<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Usage>, D::Error> {
-    let value = Value::deserialize(from)?;
+pub(super) fn usage<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Usage>, D::Error> {
+    let value = Value::deserialize(deserializer)?;
     Ok(value.is_object().then(|| serde_json::from_value(value).ok()).flatten())
 }
 
 /// A count, also as `12.0`. Everything else is unknown.
-fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    let value = Value::deserialize(from)?;
+fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let value = Value::deserialize(deserializer)?;
     let float = || value.as_f64().filter(|float| *float >= 0.0 && *float < 9e15).map(|float| float as u64);
     Ok(value.as_u64().or_else(float))
 }

@@ -26,8 +26,8 @@ impl Timings {
 }
 
 /// Timings that are unreadable count as none. The rest of the answer still counts.
-pub(super) fn timings<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Timings>, D::Error> {
-    let value = Value::deserialize(from)?;
+pub(super) fn timings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timings>, D::Error> {
+    let value = Value::deserialize(deserializer)?;
     let timings: Option<Timings> = serde_json::from_value(value).ok();
     Ok(timings.filter(|timings| timings.is_sound()))
 }

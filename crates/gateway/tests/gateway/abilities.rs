@@ -21,10 +21,10 @@ const RESET: &str = "<reset>";
 
 /// Answers each request by its body, and keeps the bodies.
 async fn stand_in(script: Script) -> (Upstream, Arc<Mutex<Vec<Value>>>) {
-    let got: Arc<Mutex<Vec<Value>>> = Arc::default();
-    let seen = Arc::clone(&got);
+    let requests: Arc<Mutex<Vec<Value>>> = Arc::default();
+    let kept_requests = Arc::clone(&requests);
     let router = Router::new().fallback(move |request: Request| {
-        let seen = Arc::clone(&seen);
+        let kept_requests = Arc::clone(&kept_requests);
         async move {
             // Who asks may leave before the end.
             let Ok(bytes) = to_bytes(request.into_body(), 1 << 20).await else {
@@ -32,7 +32,7 @@ async fn stand_in(script: Script) -> (Upstream, Arc<Mutex<Vec<Value>>>) {
             };
             let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
             let (status, text) = script(&body);
-            seen.lock().unwrap().push(body);
+            kept_requests.lock().unwrap().push(body);
             let body = match text.strip_suffix(RESET) {
                 Some(begin) => {
                     let begin = Bytes::from(begin.to_owned());
@@ -52,7 +52,7 @@ async fn stand_in(script: Script) -> (Upstream, Arc<Mutex<Vec<Value>>>) {
     let base_url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, router).await });
     let key = Some(Secret::new(REAL_KEY.to_owned()));
-    (Upstream::Http { base_url, key, model: None }, got)
+    (Upstream::Http { base_url, key, model: None }, requests)
 }
 
 async fn found(route: Route, script: Script) -> Abilities {
@@ -106,7 +106,7 @@ fn complete_answer(body: &Value) -> (u16, String) {
 
 #[tokio::test]
 async fn an_endpoint_that_can_do_everything() {
-    let (upstream, got) = stand_in(complete_answer).await;
+    let (upstream, requests) = stand_in(complete_answer).await;
     let can = abilities(&upstream, Route::ChatCompletions, "m", Abilities::default()).await.unwrap();
     let all = Abilities {
         streams: Some(true),
@@ -118,18 +118,18 @@ async fn an_endpoint_that_can_do_everything() {
         tools_uncalled: false,
     };
     assert_eq!(can, all);
-    let bodies = got.lock().unwrap().clone();
+    let bodies = requests.lock().unwrap().clone();
     assert_eq!(bodies.len(), 3, "one request each");
     assert!(bodies.iter().all(|body| body["model"] == "m" && body["max_tokens"].as_u64().unwrap() <= 128));
     assert_eq!(bodies[0]["stream_options"], json!({ "include_usage": true }));
 
     // What is there is not asked again.
     abilities(&upstream, Route::ChatCompletions, "m", can.clone()).await.unwrap();
-    assert_eq!(got.lock().unwrap().len(), 3);
+    assert_eq!(requests.lock().unwrap().len(), 3);
     // What is missing is: the server may have been started anew.
     let without_tools = Abilities { tools: Some(false), tools_refused: Some("no".to_owned()), ..can };
     assert_eq!(abilities(&upstream, Route::ChatCompletions, "m", without_tools).await.unwrap(), all);
-    assert_eq!(got.lock().unwrap().len(), 4);
+    assert_eq!(requests.lock().unwrap().len(), 4);
 }
 
 #[tokio::test]
@@ -240,21 +240,21 @@ async fn a_model_that_thinks_first_is_asked_again_for_more_tokens() {
             chat(&json!({ "role": "assistant", "content": "<think>\nThe user" }), "length")
         }
     };
-    let (upstream, got) = stand_in(thinks).await;
+    let (upstream, requests) = stand_in(thinks).await;
     let can = abilities(&upstream, Route::ChatCompletions, "m", Abilities::default()).await.unwrap();
     assert_eq!((can.tools, can.tools_uncalled, can.json_schema), (Some(true), false, Some(true)));
     let most: Vec<u64> =
-        got.lock().unwrap().iter().map(|body| body["max_tokens"].as_u64().unwrap()).collect();
+        requests.lock().unwrap().iter().map(|body| body["max_tokens"].as_u64().unwrap()).collect();
     assert_eq!(most, [128, 128, 1024, 128, 1024]);
 
     // One that only talks would talk on.
-    let (upstream, got) = stand_in(|body| match body.get("tools") {
+    let (upstream, requests) = stand_in(|body| match body.get("tools") {
         Some(_) => chat(&json!({ "role": "assistant", "content": "I would report" }), "length"),
         None => complete_answer(body),
     })
     .await;
     let can = abilities(&upstream, Route::ChatCompletions, "m", Abilities::default()).await.unwrap();
-    assert_eq!((can.tools, got.lock().unwrap().len()), (None, 3));
+    assert_eq!((can.tools, requests.lock().unwrap().len()), (None, 3));
 }
 
 #[tokio::test]
@@ -266,14 +266,14 @@ async fn cached_tokens_that_are_told_where_there_are_some_are_asked_for_twice() 
     static STREAMS: AtomicUsize = AtomicUsize::new(0);
     static TRIES: AtomicUsize = AtomicUsize::new(0);
     // vLLM with --enable-prompt-tokens-details, SGLang with --enable-cache-report.
-    let (upstream, got) = stand_in(|body| {
+    let (upstream, requests) = stand_in(|body| {
         let is_first = is_stream(body) && STREAMS.fetch_add(1, Ordering::Relaxed) == 0;
         if is_first { answer_without_details(body) } else { complete_answer(body) }
     })
     .await;
     let can = abilities(&upstream, Route::ChatCompletions, "m", Abilities::default()).await.unwrap();
     assert_eq!((can.cached, can.usage_in_stream), (Some(true), Some(true)));
-    let bodies = got.lock().unwrap().clone();
+    let bodies = requests.lock().unwrap().clone();
     assert_eq!((bodies.len(), &bodies[0]), (4, &bodies[1]), "the same prompt");
     assert!(
         bodies[0]["messages"][0]["content"].as_str().unwrap().len() > 4 * 64,
@@ -281,9 +281,9 @@ async fn cached_tokens_that_are_told_where_there_are_some_are_asked_for_twice() 
     );
 
     // Without these options, and where the second request fails.
-    let (upstream, got) = stand_in(answer_without_details).await;
+    let (upstream, requests) = stand_in(answer_without_details).await;
     let can = abilities(&upstream, Route::ChatCompletions, "m", Abilities::default()).await.unwrap();
-    assert_eq!((can.cached, got.lock().unwrap().len()), (Some(false), 4));
+    assert_eq!((can.cached, requests.lock().unwrap().len()), (Some(false), 4));
     let can = found(Route::ChatCompletions, |body| {
         if is_stream(body) && TRIES.fetch_add(1, Ordering::Relaxed) > 0 {
             return (429, r#"{"error":{"message":"slow down"}}"#.to_owned());
@@ -369,9 +369,9 @@ async fn what_was_known_outlives_an_endpoint_that_is_busy() {
         tools_refused: Some("tools param requires --jinja flag".to_owned()),
         tools_uncalled: false,
     };
-    let (upstream, got) = stand_in(busy).await;
+    let (upstream, requests) = stand_in(busy).await;
     let can = abilities(&upstream, Route::ChatCompletions, "m", known.clone()).await.unwrap();
-    assert_eq!((can, got.lock().unwrap().len()), (known, 3), "asked again, and nothing is forgotten");
+    assert_eq!((can, requests.lock().unwrap().len()), (known, 3), "asked again, and nothing is forgotten");
 }
 
 #[tokio::test]

@@ -52,7 +52,8 @@ pub(crate) fn treatment(fault: Option<EndpointFault>) -> Option<FaultTreatment> 
 }
 
 pub(crate) const UNANSWERED: Option<FaultTreatment> = Some(FaultTreatment::RunUnanswered { was_asked: true });
-const ENDS: [EndedBy; 3] = [EndedBy::TimeLimit, EndedBy::HarnessReport, EndedBy::HarnessExit];
+const ENDS: [EndedBy; 4] =
+    [EndedBy::TimeLimit, EndedBy::HarnessReport, EndedBy::HarnessExit, EndedBy::Finished];
 
 pub(crate) fn busy(seconds: &str) -> Act {
     Act::Answer { status: 429, headers: vec![("retry-after", seconds.to_owned())], body: "{}".into() }
@@ -101,10 +102,10 @@ async fn a_silent_endpoint_is_probed() {
         let mut silent = Duration::ZERO;
         hang_up_when(&attempt, "{}", async {
             wait_for_requests(&endpoint, 2).await;
-            let from = std::time::Instant::now();
+            let begin = std::time::Instant::now();
             // Connecting counts as silence, too, and takes its time on a busy machine.
             tokio::time::sleep((LIMIT * 5).max(begun.elapsed())).await;
-            silent = from.elapsed();
+            silent = begin.elapsed();
         })
         .await;
         attempt.close();
@@ -113,6 +114,11 @@ async fn a_silent_endpoint_is_probed() {
         let fault = attempt.endpoint_fault(limit, EndedBy::TimeLimit).await;
         assert_eq!(fault.is_some(), blamed, "{fault:?}");
         assert_eq!(endpoint.received().len(), 3, "the agent's requests and the probe");
+        for ended_by in [EndedBy::HarnessExit, EndedBy::Finished] {
+            let can_cause = blamed.then_some(FaultTreatment::RetriedThenAgent);
+            assert_eq!(treatment(attempt.endpoint_fault(limit, ended_by).await), can_cause, "{ended_by:?}");
+        }
+        assert_eq!(endpoint.received().len(), 5, "whoever ended it, the endpoint is probed");
         assert_eq!(
             attempt.endpoint_fault(Duration::from_hours(1), EndedBy::TimeLimit).await,
             None,
@@ -315,12 +321,18 @@ async fn whatever_a_harness_calls_it_a_last_answer_that_broke_is_the_endpoints()
         let _ = post(&attempt, PATH, r#"{"stream":true}"#).await.text().await;
         for ended_by in ENDS {
             let fault = attempt.endpoint_fault(hour, ended_by).await;
-            assert_eq!(treatment(fault), Some(FaultTreatment::Censored), "{ended_by:?}: {shown}");
+            // It may be a request beside work that is finished.
+            let is_finished = ended_by == EndedBy::Finished;
+            let expected =
+                if is_finished { FaultTreatment::RetriedThenAgent } else { FaultTreatment::Censored };
+            assert_eq!(treatment(fault), Some(expected), "{ended_by:?}: {shown}");
         }
         // Something complete came after it: what ended the harness was another thing.
         assert_eq!(post(&attempt, PATH, "{}").await.status(), 200);
         attempt.close();
-        assert_eq!(attempt.endpoint_fault(hour, EndedBy::HarnessExit).await, None, "{shown}");
+        for ended_by in [EndedBy::HarnessExit, EndedBy::Finished] {
+            assert_eq!(attempt.endpoint_fault(hour, ended_by).await, None, "{ended_by:?}: {shown}");
+        }
     }
 }
 
@@ -396,9 +408,12 @@ async fn a_stall_that_took_most_of_the_limit_is_retried() {
     })
     .await;
     attempt.close();
-    let fault = attempt.endpoint_fault(LIMIT, EndedBy::TimeLimit).await;
-    assert_eq!(treatment(fault), Some(FaultTreatment::RetriedThenAgent));
-    assert_eq!(endpoint.received().len(), 3, "the probe was answered");
+    // Some harnesses give up before the limit strikes.
+    for (probes, ended_by) in (1..).zip(ENDS) {
+        let fault = attempt.endpoint_fault(LIMIT, ended_by).await;
+        assert_eq!(treatment(fault), Some(FaultTreatment::RetriedThenAgent), "{ended_by:?}");
+        assert_eq!(endpoint.received().len(), 2 + probes, "the probe was answered");
+    }
 }
 
 /// The key, the model or the API may be wrong for real requests only.

@@ -25,9 +25,9 @@ async fn an_endpoint_that_answers_is_accepted() {
     ] {
         let (result, endpoint) = check_acts(vec![Act::json(200, body)], route).await;
         assert_eq!(result.unwrap().reports_usage, usage);
-        let got = &endpoint.received()[0];
-        assert_eq!(got.target, route.path());
-        let body: serde_json::Value = serde_json::from_slice(&got.body).unwrap();
+        let request = &endpoint.received()[0];
+        assert_eq!(request.target, route.path());
+        let body: serde_json::Value = serde_json::from_slice(&request.body).unwrap();
         assert_eq!(body["model"], "some-model");
     }
     let renamed = r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."}}"#;

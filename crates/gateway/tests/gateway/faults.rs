@@ -83,8 +83,8 @@ async fn the_agent_does_not_see_transient_faults() {
             acts.insert(3, error(503, "overloaded"));
         }
         let asked_for = acts.len();
-        let (got, text, summary, endpoint) = request_once(acts).await;
-        assert_eq!((got, text.as_str()), (200, CHAT), "{shown}");
+        let (answer_status, text, summary, endpoint) = request_once(acts).await;
+        assert_eq!((answer_status, text.as_str()), (200, CHAT), "{shown}");
         assert_eq!(endpoint.received().len(), asked_for, "{shown}");
         let record = &summary.records[0];
         assert_eq!((record.retries, record.faults.as_slice()), (2, [status, status].as_slice()), "{shown}");
@@ -178,9 +178,9 @@ async fn a_confirmed_refusal_ends_the_attempt_at_once() {
         let (status, _, summary, endpoint) = request_once(vec![act]).await;
         assert_eq!(status, 403, "{shown}");
         assert!(is_endpoint(&summary, ""), "{shown}");
-        let got = endpoint.received();
-        assert_eq!(got.len(), 2, "the agent's request and the probe: {shown}");
-        assert!(got[1].headers["authorization"].to_str().unwrap().contains(REAL_KEY), "{shown}");
+        let requests = endpoint.received();
+        assert_eq!(requests.len(), 2, "the agent's request and the probe: {shown}");
+        assert!(requests[1].headers["authorization"].to_str().unwrap().contains(REAL_KEY), "{shown}");
     }
 }
 

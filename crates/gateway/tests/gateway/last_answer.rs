@@ -37,6 +37,7 @@ async fn an_overflow_decides_only_where_no_later_request_failed() {
         (EndedBy::TimeLimit, FaultTreatment::Censored),
         (EndedBy::HarnessReport, FaultTreatment::Censored),
         (EndedBy::HarnessExit, FaultTreatment::RetriedThenAgent),
+        (EndedBy::Finished, FaultTreatment::RetriedThenAgent),
     ] {
         assert_eq!(treatment(attempt.endpoint_fault(HOUR, ended_by).await), Some(expected), "{ended_by:?}");
     }

@@ -34,17 +34,17 @@ type ReceivedPaths = Arc<Mutex<Vec<(String, Option<String>)>>>;
 
 struct StandIn {
     address: SocketAddr,
-    got: ReceivedPaths,
+    received_paths: ReceivedPaths,
 }
 
 impl StandIn {
     async fn start(paths: &[(&'static str, CannedAnswer)], unknown: CannedAnswer) -> Self {
         let paths: Arc<BTreeMap<&'static str, CannedAnswer>> = Arc::new(paths.iter().cloned().collect());
-        let got = ReceivedPaths::default();
-        let seen = Arc::clone(&got);
+        let received_paths = ReceivedPaths::default();
+        let kept_paths = Arc::clone(&received_paths);
         let router = Router::new().fallback(move |request: Request| {
             let key = request.headers().get("authorization").map(|value| value.to_str().unwrap().to_owned());
-            seen.lock().unwrap().push((request.uri().path().to_owned(), key));
+            kept_paths.lock().unwrap().push((request.uri().path().to_owned(), key));
             let answer = paths.get(request.uri().path()).unwrap_or(&unknown).clone();
             async move {
                 match answer {
@@ -65,11 +65,11 @@ impl StandIn {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { address, got }
+        Self { address, received_paths }
     }
 
     fn paths(&self) -> Vec<String> {
-        self.got.lock().unwrap().iter().map(|(path, _)| path.clone()).collect()
+        self.received_paths.lock().unwrap().iter().map(|(path, _)| path.clone()).collect()
     }
 
     async fn list(&self, patience: Duration) -> Result<ModelList, UnusableEndpoint> {
@@ -204,7 +204,7 @@ async fn other_endpoints_are_asked_for_the_list_with_their_key() {
     let list = list_models(&format!("http://{}", stand_in.address), key, PATIENCE).await.unwrap();
     assert_eq!(list.server, None);
     assert_eq!(list.models, [model("some/model", Some(200_000), None), model("plain", None, None)]);
-    assert_eq!(stand_in.got.lock().unwrap()[0].1.as_deref(), Some(&*format!("Bearer {REAL_KEY}")));
+    assert_eq!(stand_in.received_paths.lock().unwrap()[0].1.as_deref(), Some(&*format!("Bearer {REAL_KEY}")));
 
     // An address with a version has no paths beside those of the API.
     let versioned = StandIn::start(&[("/api/paas/v4/models", json(models))], not_found()).await;

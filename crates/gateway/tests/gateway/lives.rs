@@ -168,7 +168,7 @@ async fn the_key_appears_nowhere() {
             endpoint
                 .received()
                 .iter()
-                .all(|got| got.headers["authorization"] == format!("Bearer {REAL_KEY}"))
+                .all(|request| request.headers["authorization"] == format!("Bearer {REAL_KEY}"))
         );
     }
     // In the middle of a valid answer.
@@ -246,14 +246,17 @@ async fn spending_can_be_computed_from_the_log() {
     post(&second, PATH, "{}").await;
     // Nobody closes them, as when the program is killed.
     let spent = |episode: &str| Spent { seconds: 0.0, ..gateway.episode_spent(episode) };
-    let (one, other, all) =
+    let (first_spent, other, all) =
         (spent("scenario_1"), spent("scenario_7"), Spent { seconds: 0.0, ..gateway.spent() });
-    assert_eq!((one.requests, one.cost_usd.is_some(), other.unmetered, all.cost_usd), (1, true, 1, None));
+    assert_eq!(
+        (first_spent.requests, first_spent.cost_usd.is_some(), other.unmetered, all.cost_usd),
+        (1, true, 1, None)
+    );
     drop((first, second));
     drop(gateway);
     let counted = gateway::read_totals(&log).unwrap();
     assert_eq!(counted.run, all);
-    assert_eq!(counted.episodes["scenario_1"], one);
+    assert_eq!(counted.episodes["scenario_1"], first_spent);
     assert_eq!(counted.episodes["scenario_7"], other);
     assert!(
         other.guess.tokens > 0,

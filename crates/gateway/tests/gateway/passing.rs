@@ -81,14 +81,14 @@ async fn the_real_key_is_put_in_and_the_agents_is_not_passed_on() {
             .unwrap();
         assert_eq!(answer.status(), 200);
     }
-    let got = endpoint.received();
-    assert_eq!(got[0].target, "/v1/chat/completions?beta=true");
-    assert_eq!(got[0].headers["authorization"], format!("Bearer {REAL_KEY}"));
-    assert!(!got[0].headers.contains_key("x-api-key"));
-    assert_eq!(got[1].headers["x-api-key"], REAL_KEY);
-    assert_eq!(got[1].headers["anthropic-version"], "2099-01-01");
-    for got in got {
-        assert!(!format!("{got:?}").contains(attempt.key()));
+    let requests = endpoint.received();
+    assert_eq!(requests[0].target, "/v1/chat/completions?beta=true");
+    assert_eq!(requests[0].headers["authorization"], format!("Bearer {REAL_KEY}"));
+    assert!(!requests[0].headers.contains_key("x-api-key"));
+    assert_eq!(requests[1].headers["x-api-key"], REAL_KEY);
+    assert_eq!(requests[1].headers["anthropic-version"], "2099-01-01");
+    for requests in requests {
+        assert!(!format!("{requests:?}").contains(attempt.key()));
     }
 }
 
@@ -122,15 +122,15 @@ async fn recorded_requests_of_harnesses_pass() {
         let summary = attempt.close();
         assert_eq!(summary.spent.tokens, tokens(1000, 600, 50), "{}", file.display());
         assert_eq!(summary.records[0].model, recorded["body"]["model"].as_str().map(str::to_owned));
-        let got = &endpoint.received()[0];
-        assert_eq!(got.target, target);
+        let request = &endpoint.received()[0];
+        assert_eq!(request.target, target);
         let mut expected = recorded["body"].clone();
         expected["model"] = json!("real/model");
         if let Some(tools) = expected.get_mut("tools").and_then(Value::as_array_mut) {
             // Codex offers hosted web search in every request. Nothing else is removed.
             tools.retain(|tool| tool["type"] != json!("web_search"));
         }
-        assert_eq!(serde_json::from_slice::<Value>(&got.body).unwrap(), expected, "{}", file.display());
+        assert_eq!(serde_json::from_slice::<Value>(&request.body).unwrap(), expected, "{}", file.display());
     }
 }
 

@@ -157,9 +157,9 @@ async fn what_comes_after_the_first_content_is_timed_from_it() {
     let begun = Instant::now();
     server.release.send(1).unwrap();
     let mut answer = post(&attempt, CHAT, exchange.request_body()).await;
-    let mut got = String::new();
-    while !got.contains("\"content\":\"") {
-        got.push_str(std::str::from_utf8(&answer.chunk().await.unwrap().unwrap()).unwrap());
+    let mut received_text = String::new();
+    while !received_text.contains("\"content\":\"") {
+        received_text.push_str(std::str::from_utf8(&answer.chunk().await.unwrap().unwrap()).unwrap());
     }
     // The gateway saw the first content before this moment, and sees the last one after the pause.
     let first_came = begun.elapsed();
@@ -216,9 +216,9 @@ async fn a_client_that_goes_in_the_middle_closes_the_connection_to_the_server() 
     let gateway = server.gateway().await;
     let attempt = gateway.open(attempt(1), None);
     let mut answer = post(&attempt, CHAT, exchange.request_body()).await;
-    let mut got = String::new();
-    while got.matches("\"content\":\"").count() < 6 {
-        got.push_str(std::str::from_utf8(&answer.chunk().await.unwrap().unwrap()).unwrap());
+    let mut received_text = String::new();
+    while received_text.matches("\"content\":\"").count() < 6 {
+        received_text.push_str(std::str::from_utf8(&answer.chunk().await.unwrap().unwrap()).unwrap());
     }
     drop(answer);
     server.closed.wait_for(|closed| *closed == 1).await.unwrap();

@@ -133,14 +133,14 @@ fn chat_stream(request: &Value, events: &[&str]) -> ParsedAnswer {
             parsed.text.push_str(more);
         }
         for call in delta["tool_calls"].as_array().into_iter().flatten() {
-            let at = number(&call["index"]) as usize;
-            if at == parsed.calls.len() {
+            let call_index = number(&call["index"]) as usize;
+            if call_index == parsed.calls.len() {
                 assert_eq!(call["type"], "function");
                 parsed.calls.push((text(&call["id"]), text(&call["function"]["name"]), String::new()));
             } else {
                 assert!(call.get("id").is_none() && call["function"].get("name").is_none());
             }
-            parsed.calls[at].2.push_str(call["function"]["arguments"].as_str().expect("a part"));
+            parsed.calls[call_index].2.push_str(call["function"]["arguments"].as_str().expect("a part"));
         }
         reason = choices[0]["finish_reason"].as_str().map(str::to_owned);
     }

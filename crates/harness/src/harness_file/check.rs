@@ -48,12 +48,12 @@ impl Document {
     pub(super) fn call_parts(&self, direct: bool) -> CallParts<'_> {
         let mode = if direct { &self.direct } else { &self.gateway };
         let env = self.env.iter().chain(&mode.env);
-        let of_both =
+        let keys_of_both =
             self.files.iter().filter(|file| mode.files.iter().all(|mode_file| mode_file.path != file.path));
         CallParts {
             commands: mode.commands.as_ref().unwrap_or(&self.commands),
             env: env.map(|(name, value)| (name.as_str(), value.as_str())).collect(),
-            files: of_both.chain(&mode.files).collect(),
+            files: keys_of_both.chain(&mode.files).collect(),
             model: mode.model.as_deref(),
         }
     }
@@ -72,8 +72,8 @@ impl Document {
         let commands = self.commands.all().map(|(key, argv)| (format!("commands.{key}"), argv));
         let mut found: Vec<_> = commands.collect();
         for (name, mode) in self.modes() {
-            let of_mode = mode.commands.iter().flat_map(Commands::all);
-            found.extend(of_mode.map(|(key, argv)| (format!("{name}.commands.{key}"), argv)));
+            let mode_commands = mode.commands.iter().flat_map(Commands::all);
+            found.extend(mode_commands.map(|(key, argv)| (format!("{name}.commands.{key}"), argv)));
         }
         found
     }

@@ -31,13 +31,14 @@ pub(super) fn read(
     skip: usize,
     mut each: impl FnMut(&Value),
 ) -> Option<ListSummary> {
-    let (mut seen, mut found) = (0, false);
+    let (mut element_count, mut found) = (0, false);
     let budget = Budget::new(NODE_CAP);
-    let walk = Walk { keys, skip, seen: &mut seen, found: &mut found, budget: &budget, each: &mut each };
+    let walk =
+        Walk { keys, skip, seen: &mut element_count, found: &mut found, budget: &budget, each: &mut each };
     let mut document = serde_json::Deserializer::from_slice(json);
     // Elements before an error count.
     let whole = walk.deserialize(&mut document).is_ok() && document.end().is_ok();
-    found.then_some(ListSummary { count: seen, whole, too_large: budget.is_spent() })
+    found.then_some(ListSummary { count: element_count, whole, too_large: budget.is_spent() })
 }
 
 struct Walk<'a> {
@@ -109,9 +110,9 @@ mod tests {
     use super::*;
 
     fn new_elements(json: &str, keys: &[&str], skip: usize) -> (Option<usize>, Vec<String>) {
-        let mut seen = Vec::new();
-        let found = read(json.as_bytes(), keys, skip, |value| seen.push(value.to_string()));
-        (found.map(|found| found.count), seen)
+        let mut elements = Vec::new();
+        let found = read(json.as_bytes(), keys, skip, |value| elements.push(value.to_string()));
+        (found.map(|found| found.count), elements)
     }
 
     fn is_whole(json: &str) -> bool {
@@ -146,9 +147,9 @@ mod tests {
     #[test]
     fn elements_that_are_too_large_are_counted_and_skipped() {
         let bomb = format!("{{\"a\":[1,[{}0],2]}}", "0,".repeat(NODE_CAP));
-        let mut seen = Vec::new();
-        let found = read(bomb.as_bytes(), &["a"], 0, |value| seen.push(value.to_string()));
+        let mut elements = Vec::new();
+        let found = read(bomb.as_bytes(), &["a"], 0, |value| elements.push(value.to_string()));
         assert_eq!(found, Some(ListSummary { count: 3, whole: true, too_large: true }));
-        assert_eq!(seen, ["1"]);
+        assert_eq!(elements, ["1"]);
     }
 }

@@ -21,11 +21,11 @@ fn error(text: &str) -> String {
 #[test]
 fn errors_name_the_key() {
     assert!(parse(BASE).is_ok());
-    let with = |from: &str, to: &str| {
-        assert!(BASE.contains(from), "{from}");
-        error(&BASE.replacen(from, to, 1))
+    let replaced = |old_text: &str, new_text: &str| {
+        assert!(BASE.contains(old_text), "{old_text}");
+        error(&BASE.replacen(old_text, new_text, 1))
     };
-    for (from, to, expected) in [
+    for (old_text, new_text, expected) in [
         ("\"my_agent\"", "\"My agent\"", "name: \"My agent\" is not a word"),
         ("\"my_agent\"", "\"codex\"", "name: codex is the name of a harness"),
         ("\"example/my-agent:1\"", "\"\"", "image: it is empty"),
@@ -87,7 +87,7 @@ fn errors_name_the_key() {
             "commands.first: {prompt} inside a shell's script would be read as shell",
         ),
     ] {
-        let message = with(from, to);
+        let message = replaced(old_text, new_text);
         assert!(message.contains(expected), "{expected:?} is not in {message:?}");
     }
     // An agent that finds its session itself has the same command every time, and the file must declare it.

@@ -20,12 +20,12 @@ pub(crate) struct Entries {
 /// Reads standard output.
 pub(crate) fn read(stdout: &[u8]) -> Entries {
     let mut entries = Entries::default();
-    let mut seen = HashSet::new();
+    let mut seen_ids = HashSet::new();
     for entry in objects(stdout) {
         if let Some(session) = text_at(&entry, &["sessionId"]) {
             entries.session = Some(session.to_owned());
         }
-        if text_at(&entry, &["id"]).is_some_and(|id| !seen.insert(id.to_owned())) {
+        if text_at(&entry, &["id"]).is_some_and(|id| !seen_ids.insert(id.to_owned())) {
             continue;
         }
         let record = &mut entries.record;

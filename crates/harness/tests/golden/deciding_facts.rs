@@ -71,19 +71,19 @@ fn qwen_reports_when_it_halts_a_loop() {
 fn the_state_of_the_container_decides_for_all() {
     for harness in harness::all() {
         let folder = fixtures().join(harness.name());
-        let with = |change: &dyn Fn(&mut CommandResult)| {
+        let changed = |change: &dyn Fn(&mut CommandResult)| {
             let mut left = CommandResult::case(&folder, "kill-TERM-turn1").code(143);
             change(&mut left);
             left.outcome(*harness).end
         };
-        assert_eq!(with(&|l| l.exit.timed_out = true), Some(R::AgentTimeout), "{}", harness.name());
-        assert_eq!(with(&|l| l.exit.out_of_memory = true), Some(R::AgentError), "{}", harness.name());
-        assert_eq!(with(&|l| l.exit.disk_full = true), Some(R::AgentError), "{}", harness.name());
-        assert_eq!(with(&|l| l.exit.code = None), Some(R::Environment), "{}", harness.name());
+        assert_eq!(changed(&|l| l.exit.timed_out = true), Some(R::AgentTimeout), "{}", harness.name());
+        assert_eq!(changed(&|l| l.exit.out_of_memory = true), Some(R::AgentError), "{}", harness.name());
+        assert_eq!(changed(&|l| l.exit.disk_full = true), Some(R::AgentError), "{}", harness.name());
+        assert_eq!(changed(&|l| l.exit.code = None), Some(R::Environment), "{}", harness.name());
     }
     for harness in harness::all().iter().filter(|harness| harness.name() != "mock") {
         let name = harness.name();
-        let with = |change: &dyn Fn(&mut CommandResult)| {
+        let changed = |change: &dyn Fn(&mut CommandResult)| {
             let mut left = case(name, "turn1");
             let home = match name {
                 "mini_swe" => Some((".stamina/mini/trajectory.json", fixture(name, "traj1.json"))),
@@ -100,10 +100,10 @@ fn the_state_of_the_container_decides_for_all() {
             change(&mut left);
             left.outcome(find(name)).end
         };
-        assert_eq!(with(&|_| ()), None, "{name}");
-        assert_eq!(with(&|l| l.requests = None), None, "{name}");
-        assert_eq!(with(&|l| l.requests = Some(0)), Some(R::AgentError), "{name}");
-        assert_eq!(with(&|l| l.changed = false), Some(R::NoChange), "{name}");
+        assert_eq!(changed(&|_| ()), None, "{name}");
+        assert_eq!(changed(&|l| l.requests = None), None, "{name}");
+        assert_eq!(changed(&|l| l.requests = Some(0)), Some(R::AgentError), "{name}");
+        assert_eq!(changed(&|l| l.changed = false), Some(R::NoChange), "{name}");
     }
 }
 

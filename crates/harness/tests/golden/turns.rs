@@ -118,7 +118,7 @@ fn kimi_cli_turns() {
     let kimi = find("kimi_cli");
     let wire = fixture("kimi_cli", "wire.jsonl");
     let path = format!(".kimi/sessions/0123456789abcdef0123456789abcdef/{ID}/wire.jsonl");
-    let half = wire.find("TURN-TWO").and_then(|at| wire[..at].rfind('\n')).unwrap() + 1;
+    let half = wire.find("TURN-TWO").and_then(|offset| wire[..offset].rfind('\n')).unwrap() + 1;
     let first = case("kimi_cli", "turn1").file(&path, &wire[..half]).outcome(kimi);
     is_turn(&first, 1, "Shell", "Done: server.py written for turn 1.");
     assert_eq!(first.usage, tokens(12198 + 12440, 6099 + 6220, 145));

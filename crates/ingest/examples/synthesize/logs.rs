@@ -141,7 +141,7 @@ test_turn.py:15: ConnectionRefusedError
 fn failure(out: &mut String, test: &Test, line: usize) {
     let (method, path) = test.route.split_once(' ').unwrap_or(("GET", "/"));
     let method = method.to_lowercase();
-    let (route, expected, got) = (&test.route, test.expected, got(test));
+    let (route, expected, status) = (&test.route, test.expected, got(test));
     around(out, &test.name, '_');
     let _ = write!(
         out,
@@ -153,14 +153,14 @@ client = <test_turn.Client object at 0x7f0000000000>
         assert first.status_code == 201, first.text
         response = client.{method}(\"{path}\", {{\"name\": \"second\", \"quantity\": 3}})
 >       assert response.status_code == {expected}, f\"{route}: expected {expected}, got {{response.status_code}}\"
-E       AssertionError: {route}: expected {expected}, got {got}
-E       assert {got} == {expected}
-E        +  where {got} = <test_turn.Response object at 0x7f0000000000>.status_code
+E       AssertionError: {route}: expected {expected}, got {status}
+E       assert {status} == {expected}
+E        +  where {status} = <test_turn.Response object at 0x7f0000000000>.status_code
 
 test_turn.py:{line}: AssertionError
 ----------------------------- Captured stdout call -----------------------------
 > {route}
-< {got} application/json
+< {status} application/json
 ",
         name = test.name,
         entity = path.trim_start_matches('/').split('/').next().unwrap_or(""),

@@ -42,7 +42,7 @@ struct Manifest {
 }
 
 /// Scenarios; one too many ends it. Millions of them would be looked for one by one.
-fn scenarios<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Scenario>, D::Error> {
+fn scenarios<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Scenario>, D::Error> {
     struct Scenarios;
     impl<'de> Visitor<'de> for Scenarios {
         type Value = Vec<Scenario>;
@@ -61,7 +61,7 @@ fn scenarios<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Scenario>, D::Err
             }
         }
     }
-    from.deserialize_seq(Scenarios)
+    deserializer.deserialize_seq(Scenarios)
 }
 
 #[derive(Deserialize)]

@@ -192,8 +192,8 @@ impl TableReader {
         let row_bytes = table.mapping.row_bytes();
         let mut size = PartSize::default();
         let mut next = Some(Ok(()));
-        while let Some(on) = next {
-            match on {
+        while let Some(row_reader) = next {
+            match row_reader {
                 Ok(()) => {
                     let row = Row::new(rows.as_ref(), &table.mapping);
                     let has_episode = row.episode(&mut episodes.key);

@@ -2,6 +2,9 @@
 //! runs; every `<run>.<name>.ep` beside it is a part with one episode. Its content `panic` makes the reader fail; after `#` it is
 //! the identity of the episode.
 
+mod failed_survey;
+mod one_place;
+
 use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
@@ -360,16 +363,16 @@ fn stopping_keeps_what_was_read_and_the_next_import_goes_on() {
     }
     let tree = Tree::open(bench.temp.path()).unwrap();
     let stop = AtomicBool::new(false);
-    let seen = Mutex::new(Vec::new());
+    let reports = Mutex::new(Vec::new());
     let progress = |done: u32, total: u32| {
-        seen.lock().unwrap().push((done, total));
+        reports.lock().unwrap().push((done, total));
         stop.fetch_or(done == 3, Ordering::Relaxed);
     };
     let imported = import_among(&tree, &bench.store, bench.source, &[bench.toy], &progress, &stop).unwrap();
     assert!(imported.stopped && imported.parts_read >= 3 && imported.parts_read < 40, "{imported:?}");
-    let seen = seen.into_inner().unwrap();
-    assert_eq!(seen[0], (0, 40));
-    assert!(seen.windows(2).all(|pair| pair[1].0 == pair[0].0 + 1));
+    let reports = reports.into_inner().unwrap();
+    assert_eq!(reports[0], (0, 40));
+    assert!(reports.windows(2).all(|pair| pair[1].0 == pair[0].0 + 1));
     assert!(bench.store.source(bench.source).unwrap().unwrap().message.is_some());
 
     let rest = bench.import();
@@ -393,11 +396,11 @@ fn a_folder_of_no_format_says_what_was_looked_for_and_leaves_the_store_alone() {
     let tree = Tree::open(bench.temp.path()).unwrap();
     let stop = AtomicBool::new(false);
     let error = import_among(&tree, &bench.store, bench.source, &[bench.toy], &|_, _| {}, &stop).unwrap_err();
-    let ImportError::NotRecognized(seen) = error else { panic!("{error:?}") };
-    assert_eq!((seen.files, seen.folders, seen.depth, seen.cut_short), (3, 5, 4, false));
-    assert_eq!(seen.formats.len(), 1);
-    assert_eq!(seen.formats[0].found, "1 .ep but no toy.txt, in batch_2/");
-    let closest = seen.closest.unwrap();
+    let ImportError::NotRecognized(listed) = error else { panic!("{error:?}") };
+    assert_eq!((listed.files, listed.folders, listed.depth, listed.cut_short), (3, 5, 4, false));
+    assert_eq!(listed.formats.len(), 1);
+    assert_eq!(listed.formats[0].found, "1 .ep but no toy.txt, in batch_2/");
+    let closest = listed.closest.unwrap();
     assert_eq!(closest.folder, "batch_2");
     assert!(closest.sentence.contains("“Toy”"), "{}", closest.sentence);
     assert_eq!(bench.store.source_counts(bench.source).unwrap(), before);

@@ -329,13 +329,13 @@ mod tests {
         write(root, "t2/large", vec![b'x'; (MAX_TEXT + 1) as usize]);
         let tree = Tree::open(root).unwrap();
         let comparison = compare(&tree, Some("t1"), "t2");
-        let seen: Vec<_> = comparison
+        let statuses: Vec<_> = comparison
             .files
             .iter()
             .map(|f| (f.path.as_str(), f.status, f.added, f.removed, f.bytes))
             .collect();
         assert_eq!(
-            seen,
+            statuses,
             [
                 ("app.py", FileStatus::Modified, Some(2), Some(1), 8),
                 ("image", FileStatus::Modified, None, None, 2),

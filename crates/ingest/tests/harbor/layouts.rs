@@ -132,7 +132,7 @@ fn tasks_that_a_configuration_names_are_planned_where_no_trial_of_them_was_begun
         let tree = Tree::open(dir.path()).unwrap();
         let planned = ingest::view::planned(&tree, "harbor", "job", "job/h/m");
         let planned = planned.as_ref().map(|planned| {
-            planned.iter().map(|one| (one.scenario.as_str(), one.episodes)).collect::<Vec<_>>()
+            planned.iter().map(|cell| (cell.scenario.as_str(), cell.episodes)).collect::<Vec<_>>()
         });
         assert_eq!(planned, want, "{named}, {all}");
     }
@@ -306,11 +306,11 @@ fn a_copied_folder_is_no_trial_that_was_planned() {
 }
 
 /// Zips a folder under a name, each file below `folder` in it.
-fn zipped(from: &Path, name: &str, folder: &str) -> PathBuf {
-    let files = files_of(from).into_iter();
+fn zipped(source: &Path, name: &str, folder: &str) -> PathBuf {
+    let files = files_of(source).into_iter();
     let entries: Vec<ZipEntry> =
         files.map(|(path, bytes)| ZipEntry::stored(format!("{folder}{path}"), bytes)).collect();
-    let path = from.parent().unwrap().join(name);
+    let path = source.parent().unwrap().join(name);
     std::fs::write(&path, zip(&entries)).unwrap();
     path
 }

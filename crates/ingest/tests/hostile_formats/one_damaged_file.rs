@@ -55,8 +55,8 @@ fn one_file_at_a_time(sample: &Sample, victims: impl Fn(&str) -> bool) {
             if *damage == "large" {
                 fs::File::options().write(true).open(&file).unwrap().set_len(2 << 30).unwrap();
             }
-            let seen = read_all(&Tree::open(&root).unwrap());
-            check(sample, &whole, seen, path, damage);
+            let readings = read_all(&Tree::open(&root).unwrap());
+            check(sample, &whole, readings, path, damage);
             // The zip takes turns: every file once, and every damage.
             if n == index % DAMAGES.len() && *damage != "large" {
                 let mut entries = packed.clone();

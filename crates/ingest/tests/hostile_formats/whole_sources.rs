@@ -75,9 +75,9 @@ fn a_folder_of_nothing_names_every_format() {
     let source = store.put_source("x", "x", false).unwrap();
     let tree = Tree::open(temp.path()).unwrap();
     let error = import(&tree, &store, source, &|_, _| {}, &AtomicBool::new(false)).unwrap_err();
-    let ImportError::NotRecognized(seen) = error else { panic!("{error}") };
-    assert_eq!((seen.files, seen.folders, seen.depth), (1, 1, 1));
-    assert_eq!(seen.formats.len(), ingest::formats::all().len());
-    assert!(seen.formats.iter().all(|f| !f.looked_for.is_empty() && f.found == "none"), "{seen:?}");
-    assert_eq!(seen.closest, None);
+    let ImportError::NotRecognized(listed) = error else { panic!("{error}") };
+    assert_eq!((listed.files, listed.folders, listed.depth), (1, 1, 1));
+    assert_eq!(listed.formats.len(), ingest::formats::all().len());
+    assert!(listed.formats.iter().all(|f| !f.looked_for.is_empty() && f.found == "none"), "{listed:?}");
+    assert_eq!(listed.closest, None);
 }

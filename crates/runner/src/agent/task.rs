@@ -44,13 +44,13 @@ fn packed(files: &[HomeFile]) -> PackedFiles {
     let mut packed = PackedFiles::changed_now();
     // Writing to memory does not fail.
     let _ = packed.folder(home, true);
-    let mut made = BTreeSet::new();
+    let mut folders = BTreeSet::new();
     for file in files {
         let mut folder = home.to_owned();
         let parts: Vec<&str> = file.path.split('/').collect();
         for part in parts.iter().take(parts.len().saturating_sub(1)) {
             folder = files::join(&folder, part);
-            if made.insert(folder.clone()) {
+            if folders.insert(folder.clone()) {
                 let _ = packed.folder(&folder, true);
             }
         }

@@ -29,7 +29,7 @@ impl Attempt<'_> {
     ) -> Result<FinishedAttempt, RunError> {
         let UntestedAttempt { started, started_at, called, prompt, cost, spent_budget, code } = untested;
         let tests = match &tested.verdicts {
-            Some(verdicts) if verdicts.total > 0 && verdicts.passed == verdicts.total => SuiteOutcome::Passed,
+            Some(_) if tested.has_passed() => SuiteOutcome::Passed,
             Some(_) => SuiteOutcome::Failed,
             None => SuiteOutcome::NoResult,
         };
@@ -72,7 +72,7 @@ impl Attempt<'_> {
         let tool_calls =
             (!steps.is_empty()).then(|| steps.iter().map(|step| step.tool_calls.len() as u32).sum());
         let model_requests =
-            called.seen.as_ref().map(|seen| u32::try_from(seen.spent.requests).unwrap_or(u32::MAX));
+            called.seen.as_ref().map(|recorded| u32::try_from(recorded.spent.requests).unwrap_or(u32::MAX));
         let harness_tokens = Some(called.outcome.usage).filter(|tokens| !tokens.is_unknown());
 
         let Prompt { text: prompt, restarts } = prompt;
@@ -102,7 +102,7 @@ impl Attempt<'_> {
             model_requests,
             agent_end: end.reason,
             harness_tokens,
-            repeats: self.repeats,
+            repeats: self.repeats.count,
             session_restarted: restarts,
             left_out,
             left_out_more,

@@ -8,37 +8,37 @@ use super::*;
 #[test]
 fn a_copy_is_the_same_and_follows_nothing() {
     let room = tempfile::tempdir().unwrap();
-    let from = room.path().join("from");
-    fs::create_dir_all(from.join("a/b")).unwrap();
-    fs::write(from.join("a/b/file"), "text").unwrap();
-    fs::set_permissions(from.join("a/b/file"), fs::Permissions::from_mode(0o751)).unwrap();
-    std::os::unix::fs::symlink("/etc/passwd", from.join("link")).unwrap();
-    std::os::unix::fs::symlink("/", from.join("root")).unwrap();
-    rustix::fs::mknodat(rustix::fs::CWD, from.join("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
+    let source = room.path().join("from");
+    fs::create_dir_all(source.join("a/b")).unwrap();
+    fs::write(source.join("a/b/file"), "text").unwrap();
+    fs::set_permissions(source.join("a/b/file"), fs::Permissions::from_mode(0o751)).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", source.join("link")).unwrap();
+    std::os::unix::fs::symlink("/", source.join("root")).unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, source.join("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
         .unwrap();
-    let sparse = fs::File::create(from.join("sparse")).unwrap();
+    let sparse = fs::File::create(source.join("sparse")).unwrap();
     sparse.set_len(1 << 34).unwrap();
     std::os::unix::fs::FileExt::write_at(&sparse, b"end", (1 << 34) - 3).unwrap();
-    fs::create_dir(from.join("locked")).unwrap();
-    fs::write(from.join("locked/in"), "x").unwrap();
-    fs::set_permissions(from.join("locked"), fs::Permissions::from_mode(0o000)).unwrap();
+    fs::create_dir(source.join("locked")).unwrap();
+    fs::write(source.join("locked/in"), "x").unwrap();
+    fs::set_permissions(source.join("locked"), fs::Permissions::from_mode(0o000)).unwrap();
 
-    let to = room.path().join("to");
-    let copied = copy(&from, &to, Bounds::ALL).unwrap();
+    let target = room.path().join("to");
+    let copied = copy(&source, &target, Bounds::ALL).unwrap();
     assert_eq!((copied.left_out, copied.named), (1, vec![b"pipe".to_vec()]));
-    assert_eq!(fs::read_to_string(to.join("a/b/file")).unwrap(), "text");
-    assert_eq!(fs::metadata(to.join("a/b/file")).unwrap().permissions().mode() & 0o777, 0o751);
-    assert_eq!(fs::read_link(to.join("link")).unwrap(), Path::new("/etc/passwd"));
-    assert!(fs::symlink_metadata(to.join("root")).unwrap().is_symlink());
-    let copy_of_sparse = fs::metadata(to.join("sparse")).unwrap();
+    assert_eq!(fs::read_to_string(target.join("a/b/file")).unwrap(), "text");
+    assert_eq!(fs::metadata(target.join("a/b/file")).unwrap().permissions().mode() & 0o777, 0o751);
+    assert_eq!(fs::read_link(target.join("link")).unwrap(), Path::new("/etc/passwd"));
+    assert!(fs::symlink_metadata(target.join("root")).unwrap().is_symlink());
+    let copy_of_sparse = fs::metadata(target.join("sparse")).unwrap();
     assert_eq!(copy_of_sparse.len(), 1 << 34);
     assert!(copy_of_sparse.blocks() < 1024, "holes stay holes");
 
-    remove(&to).unwrap();
-    remove(&from).unwrap();
-    assert!(!to.exists() && !from.exists());
+    remove(&target).unwrap();
+    remove(&source).unwrap();
+    assert!(!target.exists() && !source.exists());
     assert!(Path::new("/etc/passwd").exists());
-    remove(&from).unwrap();
+    remove(&source).unwrap();
 }
 
 #[test]
@@ -59,16 +59,16 @@ fn a_folder_is_unlocked_as_it_is_and_no_link_to_one() {
 #[test]
 fn bounds_hold() {
     let room = tempfile::tempdir().unwrap();
-    let from = room.path().join("from");
-    fs::create_dir_all(from.join("node_modules/x")).unwrap();
-    fs::write(from.join("node_modules/x/y"), "y").unwrap();
+    let source = room.path().join("from");
+    fs::create_dir_all(source.join("node_modules/x")).unwrap();
+    fs::write(source.join("node_modules/x/y"), "y").unwrap();
     for n in 0..10 {
-        fs::write(from.join(format!("f{n}")), vec![b'x'; 8192]).unwrap();
+        fs::write(source.join(format!("f{n}")), vec![b'x'; 8192]).unwrap();
     }
-    fs::write(from.join("large"), vec![b'x'; 100_000]).unwrap();
-    std::os::unix::fs::symlink("/", from.join("root")).unwrap();
+    fs::write(source.join("large"), vec![b'x'; 100_000]).unwrap();
+    std::os::unix::fs::symlink("/", source.join("root")).unwrap();
     let bounds = Bounds { bytes: 40_000, entries: 8, file: 50_000, without: &["node_modules"], links: false };
-    let copied = copy(&from, &room.path().join("to"), bounds).unwrap();
+    let copied = copy(&source, &room.path().join("to"), bounds).unwrap();
     assert!(copied.bytes <= 40_000 && copied.entries <= 8, "{copied:?}");
     assert_eq!(copied.entries + copied.left_out, 12, "all but what tools put there");
     let names: Vec<_> = copied.named.iter().map(|name| String::from_utf8_lossy(name)).collect();
@@ -81,26 +81,26 @@ fn bounds_hold() {
 fn deep_folders_of_many_episodes_do_not_use_up_the_open_files() {
     const EPISODES: usize = 4;
     let room = tempfile::tempdir().unwrap();
-    let from = room.path().join("from");
-    fs::create_dir(&from).unwrap();
+    let source = room.path().join("from");
+    fs::create_dir(&source).unwrap();
     let flags = OFlags::DIRECTORY | OFlags::RDONLY;
-    let mut at = open(&from, flags, Mode::empty()).unwrap();
+    let mut open_folder = open(&source, flags, Mode::empty()).unwrap();
     for level in 0..250 {
         // Something to do at the bottom, so that they are there together.
         for n in 0..(if level == 249 { 100 } else { 1 }) {
             let name = std::ffi::CString::new(format!("file{n}")).unwrap();
-            openat(&at, &name, OFlags::CREATE | OFlags::WRONLY, Mode::RUSR).unwrap();
+            openat(&open_folder, &name, OFlags::CREATE | OFlags::WRONLY, Mode::RUSR).unwrap();
         }
-        mkdirat(&at, c"deeper", Mode::RWXU).unwrap();
-        at = openat(&at, c"deeper", flags, Mode::empty()).unwrap();
+        mkdirat(&open_folder, c"deeper", Mode::RWXU).unwrap();
+        open_folder = openat(&open_folder, c"deeper", flags, Mode::empty()).unwrap();
     }
     let open_files = || fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
     let (before, mut most) = (open_files(), 0);
     std::thread::scope(|scope| {
         let copies: Vec<_> = (0..EPISODES)
             .map(|n| {
-                let (from, to) = (&from, room.path().join(format!("to{n}")));
-                scope.spawn(move || copy(from, &to, Bounds::ALL).map(|copied| copied.left_out))
+                let (source, target) = (&source, room.path().join(format!("to{n}")));
+                scope.spawn(move || copy(source, &target, Bounds::ALL).map(|copied| copied.left_out))
             })
             .collect();
         while !copies.iter().all(std::thread::ScopedJoinHandle::is_finished) {
@@ -117,23 +117,23 @@ fn deep_folders_of_many_episodes_do_not_use_up_the_open_files() {
     for n in 0..EPISODES {
         remove(&room.path().join(format!("to{n}"))).unwrap();
     }
-    remove(&from).unwrap();
+    remove(&source).unwrap();
 }
 
 #[test]
 fn a_folder_deeper_than_any_path_is_copied_in_part_and_removed() {
     let room = tempfile::tempdir().unwrap();
-    let from = room.path().join("from");
-    fs::create_dir(&from).unwrap();
+    let source = room.path().join("from");
+    fs::create_dir(&source).unwrap();
     let flags = OFlags::DIRECTORY | OFlags::RDONLY;
-    let mut at = open(&from, flags, Mode::empty()).unwrap();
+    let mut open_folder = open(&source, flags, Mode::empty()).unwrap();
     for _ in 0..1500 {
-        mkdirat(&at, c"deeper", Mode::RWXU).unwrap();
-        at = openat(&at, c"deeper", flags, Mode::empty()).unwrap();
+        mkdirat(&open_folder, c"deeper", Mode::RWXU).unwrap();
+        open_folder = openat(&open_folder, c"deeper", flags, Mode::empty()).unwrap();
     }
-    let copied = copy(&from, &room.path().join("to"), Bounds::ALL).unwrap();
+    let copied = copy(&source, &room.path().join("to"), Bounds::ALL).unwrap();
     assert_eq!((copied.entries, copied.left_out), (u64::from(DEEPEST_LEVEL), 1));
-    remove(&from).unwrap();
-    assert!(!from.exists());
+    remove(&source).unwrap();
+    assert!(!source.exists());
     assert_eq!(fs::read_dir(room.path()).unwrap().count(), 1, "nothing is left beside it");
 }

@@ -10,41 +10,46 @@ const MOST_ENTRIES: u32 = 50_000;
 pub(super) const LARGEST_SOLUTION: u64 = 4 << 20;
 pub(super) const MOST_FILES: u32 = 1_000;
 
-/// Adds what lies in a folder to an archive, below `to`. The error is a sentence that names the file. Blocks.
-pub(super) fn folder(tree: &Tree, from: &str, to: &str, packed: &mut PackedFiles) -> Result<(), String> {
-    add(tree, from, to, packed, &mut RoomLeft::empty_archive())
+/// Adds what lies in a folder to an archive, below `target`. The error is a sentence that names the file. Blocks.
+pub(super) fn folder(
+    tree: &Tree,
+    source: &str,
+    target: &str,
+    packed: &mut PackedFiles,
+) -> Result<(), String> {
+    add(tree, source, target, packed, &mut RoomLeft::empty_archive())
 }
 
 /// Whether what lies in a folder fits into an archive, told by the sizes that the folder states. Blocks.
-pub(super) fn fits(tree: &Tree, from: &str) -> bool {
-    fits_into(tree, from, &mut RoomLeft::empty_archive())
+pub(super) fn fits(tree: &Tree, source: &str) -> bool {
+    fits_into(tree, source, &mut RoomLeft::empty_archive())
 }
 
 /// Whether a solution is one that a simulated model writes, told by the sizes that its folder states. Blocks.
-pub(super) fn is_solution_written(tree: &Tree, from: &str) -> bool {
-    fits_into(tree, from, &mut RoomLeft::empty_solution())
+pub(super) fn is_solution_written(tree: &Tree, source: &str) -> bool {
+    fits_into(tree, source, &mut RoomLeft::empty_solution())
 }
 
-fn fits_into(tree: &Tree, from: &str, left: &mut RoomLeft) -> bool {
-    tree.list(from).into_iter().all(|entry| {
-        left.take(entry.size) && (!entry.is_folder() || fits_into(tree, &join(from, &entry.name), left))
+fn fits_into(tree: &Tree, source: &str, left: &mut RoomLeft) -> bool {
+    tree.list(source).into_iter().all(|entry| {
+        left.take(entry.size) && (!entry.is_folder() || fits_into(tree, &join(source, &entry.name), left))
     })
 }
 
 /// What lies in the folder of a solution: names relative to it, and contents. The error is a sentence that names the file.
 /// Blocks.
-pub(super) fn contents(tree: &Tree, from: &str) -> Result<Vec<(String, Vec<u8>)>, String> {
+pub(super) fn contents(tree: &Tree, source: &str) -> Result<Vec<(String, Vec<u8>)>, String> {
     fn add(
         tree: &Tree,
-        from: &str,
-        to: &str,
+        source: &str,
+        target: &str,
         left: &mut RoomLeft,
         found: &mut Vec<(String, Vec<u8>)>,
     ) -> Result<(), String> {
-        for entry in tree.list(from) {
-            let (path, name) = (join(from, &entry.name), join(to, &entry.name));
+        for entry in tree.list(source) {
+            let (path, name) = (join(source, &entry.name), join(target, &entry.name));
             if !left.take(entry.size) {
-                return Err(format!("{from} holds {}", left.what_is_too_much(entry.size)));
+                return Err(format!("{source} holds {}", left.what_is_too_much(entry.size)));
             }
             if entry.is_folder() {
                 add(tree, &path, &name, left, found)?;
@@ -57,7 +62,7 @@ pub(super) fn contents(tree: &Tree, from: &str) -> Result<Vec<(String, Vec<u8>)>
         Ok(())
     }
     let mut found = Vec::new();
-    add(tree, from, "", &mut RoomLeft::empty_solution(), &mut found)?;
+    add(tree, source, "", &mut RoomLeft::empty_solution(), &mut found)?;
     Ok(found)
 }
 
@@ -101,16 +106,16 @@ impl RoomLeft {
 
 fn add(
     tree: &Tree,
-    from: &str,
-    to: &str,
+    source: &str,
+    target: &str,
     packed: &mut PackedFiles,
     left: &mut RoomLeft,
 ) -> Result<(), String> {
-    for entry in tree.list(from) {
-        let (path, name) = (join(from, &entry.name), join(to, &entry.name));
+    for entry in tree.list(source) {
+        let (path, name) = (join(source, &entry.name), join(target, &entry.name));
         if entry.is_folder() {
             if !left.take(0) {
-                return Err(format!("{from} holds {}", left.what_is_too_much(0)));
+                return Err(format!("{source} holds {}", left.what_is_too_much(0)));
             }
             packed.folder(&name, false).map_err(|error| format!("{path}: {error}"))?;
             add(tree, &path, &name, packed, left)?;
@@ -119,7 +124,7 @@ fn add(
         let content = tree.read(&path, left.bytes).map_err(|error| format!("{path}: {error}"))?;
         let bytes = content.len() as u64;
         if !left.take(bytes) {
-            return Err(format!("{from} holds {}", left.what_is_too_much(bytes)));
+            return Err(format!("{source} holds {}", left.what_is_too_much(bytes)));
         }
         packed.file(&name, &content).map_err(|error| format!("{path}: {error}"))?;
     }

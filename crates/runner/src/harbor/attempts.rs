@@ -72,7 +72,7 @@ impl Trial<'_> {
         while attempt <= limit {
             let begun = if let Some(begun) = first_begun.take() {
                 begun
-            } else if self.repeats > 0 {
+            } else if self.is_retry {
                 // The attempt was begun in time: its retry is limited as a call is.
                 if !may_begin::wait_out_a_pause(self.context, &self.status).await {
                     return Ok(AfterStep::Ended(StepsEnd::Unfinished));
@@ -112,10 +112,11 @@ impl Trial<'_> {
         begun: AttemptStart,
     ) -> Result<AttemptEnd, RunError> {
         self.attempt = attempt;
+        self.repeats = self.status.repeats(self.number, attempt);
         self.calls = self.trajectory.summaries().iter().map(|turn| turn.attempts).sum::<u32>() + 1;
         self.status.set(|shown| shown.attempt = attempt);
         self.retry_origin = retry_origin(self.number, attempt, before.is_some(), self.restores());
-        if (self.restores() || self.repeats > 0) && !self.is_as_kept {
+        if (self.restores() || self.is_retry) && !self.is_as_kept {
             let prepared = self.begin_attempt_again(before).await;
             if let Some(ended) = self.unless_prepared(prepared) {
                 return Ok(AttemptEnd::Ended(ended));
@@ -132,10 +133,11 @@ impl Trial<'_> {
             self.count_dropped().await;
             return Ok(AttemptEnd::NotRecorded);
         }
-        let played = match played {
+        let mut played = match played {
             Ok(played) => played,
             Err(error) => return Ok(AttemptEnd::Ended(self.broken(&error))),
         };
+        self.excuse_failure(&mut played).await;
         if self.is_repeated(&played).await {
             return Ok(AttemptEnd::NotRecorded);
         }
@@ -162,7 +164,7 @@ impl Trial<'_> {
         let verifier_output = self.verifier_output(&played);
         let spent_budget = played.call.as_ref().and_then(|call| call.spent_budget.clone());
         let mut record = self.record(step, number, played, started, started_at).await?;
-        (self.is_resumed, self.repeats) = (false, 0);
+        (self.is_resumed, self.is_retry) = (false, false);
         let has_passed = record.verdict == Verdict::Passed;
         let reason = record.end_reason.unwrap_or(EndReason::TestsFailed);
         let next_attempt = if attempt >= self.rules().attempts {
@@ -185,7 +187,17 @@ impl Trial<'_> {
             }
             _ => Ok(None),
         };
+        let is_lost = reason == EndReason::Endpoint;
+        if is_lost {
+            // A resume that takes the record back has retries left.
+            self.repeats.give_up();
+            self.status.set_repeats(self.repeats);
+        }
         self.commit(number, record, spent_budget).await?;
+        if is_lost {
+            // Once it is recorded: a resume plays it again after a kill before, and would count it twice.
+            self.context.count_endpoint(true);
+        }
         let kept = match kept {
             Ok(kept) => kept,
             Err(error) => return Ok(AttemptEnd::Ended(self.broken(&error))),

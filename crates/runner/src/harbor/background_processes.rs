@@ -77,13 +77,13 @@ impl Trial<'_> {
     /// the agent's doing.
     async fn attributed(
         &mut self,
-        of_player: EndReason,
+        player_reason: EndReason,
         kind: &'static str,
         message: String,
     ) -> Result<StepFailure, SandboxError> {
         let has_running_relay = self.container()?.has_running_relay().await?;
         Ok(if has_running_relay && self.untouched_restarts().await? {
-            StepFailure::Ended(container_failure_reason(self.was_played, of_player), kind, message)
+            StepFailure::Ended(container_failure_reason(self.was_played, player_reason), kind, message)
         } else {
             StepFailure::Ended(EndReason::Environment, "EnvironmentError", message)
         })

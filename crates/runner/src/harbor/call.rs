@@ -14,6 +14,7 @@ use super::step_result::{CallResult, StepResult};
 use super::task::HeldSolution;
 use super::trial::Trial;
 use crate::agent::{self, AgentCall, AgentCallError, CallPlace, OwnedCall};
+use crate::agent_end::fault_unless_passed;
 use crate::attempt::{CallEnd, end_of_call, session_id};
 use crate::attempt_cost::attempt_cost;
 use crate::dropped_attempt::Unrecorded;
@@ -51,7 +52,10 @@ impl Trial<'_> {
         // Before anything can go wrong: what was spent counts in any case.
         let cost = attempt_cost(self.context, &self.owner.episode, &called);
         played.agent_seconds = Some(called.end.seconds);
-        let call_end = end_of_call(self.context, self.known.worked, seconds, &called, self.may_repeat());
+        let may_retry = self.has_room_for_repeat().await;
+        played.has_room_for_repeat = Some(may_retry);
+        let call_end = end_of_call(self.context, self.known.worked, seconds, &called, may_retry);
+        let fault = fault_unless_passed(&called).cloned();
         let exit = called.end.exit;
         let harness_end = called.outcome.end;
         // It may come from a record of somebody else.
@@ -69,11 +73,12 @@ impl Trial<'_> {
             model_requests: called
                 .seen
                 .as_ref()
-                .map(|seen| u32::try_from(seen.spent.requests).unwrap_or(u32::MAX)),
+                .map(|recorded| u32::try_from(recorded.spent.requests).unwrap_or(u32::MAX)),
             prompt,
             restarts,
             end: None,
             spent_budget: None,
+            fault_unless_passed: fault,
         });
         played.agent = called.end;
         let is_unanswered = matches!(call_end, Err(Unrecorded::Unanswered { .. }));
@@ -228,11 +233,11 @@ impl Trial<'_> {
         if self.context.settings.endpoint != EndpointSettings::Oracle {
             return Ok((None, None));
         }
-        let of_task = |message: String| StepFailure::Ended(EndReason::Environment, "TaskFiles", message);
+        let task_failure = |message: String| StepFailure::Ended(EndReason::Environment, "TaskFiles", message);
         let (solution, held) = match self.task.solution(self.tree(), step) {
             None => (None, None),
             Some(folder) => {
-                let HeldSolution { files, held } = self.tasks.solution(folder).await.map_err(of_task)?;
+                let HeldSolution { files, held } = self.tasks.solution(folder).await.map_err(task_failure)?;
                 let env = self.variables(&self.file.solution_env)?;
                 let solution = simulated_model::Solution { files, env, workdir: self.workdir.clone() };
                 (Some(Arc::new(solution)), Some(held))

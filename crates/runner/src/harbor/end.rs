@@ -25,8 +25,8 @@ impl Trial<'_> {
     pub(super) fn chain_ended(&self) -> StepsEnd {
         let all = self.trajectory.stamina() == self.planned.turns;
         let last = self.trajectory.current.as_ref().and_then(|turn| turn.attempts.last());
-        let of_last = last.and_then(|last| last.end_reason).unwrap_or(EndReason::TestsFailed);
-        StepsEnd::Finished(if all { EndReason::PassedAll } else { of_last }, None)
+        let last_reason = last.and_then(|last| last.end_reason).unwrap_or(EndReason::TestsFailed);
+        StepsEnd::Finished(if all { EndReason::PassedAll } else { last_reason }, None)
     }
 
     /// How a trial ends whose engine failed: with the run, where the engine or the disk is gone, else by itself.

@@ -17,10 +17,10 @@ impl Trial<'_> {
         let gives_feedback = self.context.settings.tasks.as_ref().is_some_and(TaskSettings::gives_feedback);
         let output = played.tests.as_deref().filter(|_| gives_feedback)?;
         // A little more: a letter may begin before it.
-        let from = output.len().saturating_sub(LONGEST_OUTPUT + 4);
-        let text = String::from_utf8_lossy(output.get(from..).unwrap_or_default()).into_owned();
-        let from = text.ceil_char_boundary(text.len().saturating_sub(LONGEST_OUTPUT));
-        Some(self.context.scrub.text(text.get(from..).unwrap_or_default()))
+        let start = output.len().saturating_sub(LONGEST_OUTPUT + 4);
+        let text = String::from_utf8_lossy(output.get(start..).unwrap_or_default()).into_owned();
+        let start = text.ceil_char_boundary(text.len().saturating_sub(LONGEST_OUTPUT));
+        Some(self.context.scrub.text(text.get(start..).unwrap_or_default()))
     }
 
     /// Keeps the feedback for the next attempt at the step.

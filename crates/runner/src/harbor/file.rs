@@ -133,8 +133,8 @@ pub(super) fn read(text: &str) -> Result<ParsedTask, String> {
     if steps.is_empty() {
         met.refused.push("it has no [[steps]]: tasks of a single step are not played here".to_owned());
     }
-    let of_task = Common { agent: &raw.agent, verifier: &raw.verifier, artifacts: &raw.artifacts };
-    if of_task.bytes().saturating_mul(steps.len()) > MOST_COPIED {
+    let task_parts = Common { agent: &raw.agent, verifier: &raw.verifier, artifacts: &raw.artifacts };
+    if task_parts.bytes().saturating_mul(steps.len()) > MOST_COPIED {
         return Err(format!(
             "What it says for all its {} steps (verifier.env, artifacts, users) is more than {} MiB over all of them",
             steps.len(),
@@ -151,7 +151,7 @@ pub(super) fn read(text: &str) -> Result<ParsedTask, String> {
                 step.name.escape_debug()
             ));
         }
-        read.push(of_task.step(step, &mut met)?);
+        read.push(task_parts.step(step, &mut met)?);
     }
     let strategy = raw.multi_step_reward_strategy.as_deref().unwrap_or("mean");
     if !matches!(strategy, "mean" | "final") {

@@ -48,18 +48,19 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Lays a folder of the task into the container, as `to` below `at`; with an empty `to` only what lies in the folder.
-    pub(super) async fn lay(&self, folder: &str, to: &str, at: &str) -> Result<(), StepFailure> {
-        let (tasks, folder, to) = (self.tasks.clone(), folder.to_owned(), to.to_owned());
+    /// Lays a folder of the task into the container, as `target` below `place`. If `target` is empty, lays only what
+    /// lies in the folder.
+    pub(super) async fn lay(&self, folder: &str, target: &str, place: &str) -> Result<(), StepFailure> {
+        let (tasks, folder, target) = (self.tasks.clone(), folder.to_owned(), target.to_owned());
         let packed = tokio::task::spawn_blocking(move || {
             let mut packed = PackedFiles::changed_now();
-            let added = if to.is_empty() { Ok(()) } else { packed.folder(&to, false) };
+            let added = if target.is_empty() { Ok(()) } else { packed.folder(&target, false) };
             added.map_err(|error| error.to_string())?;
-            archives::folder(&tasks.tree, &folder, &to, &mut packed).map(|()| packed)
+            archives::folder(&tasks.tree, &folder, &target, &mut packed).map(|()| packed)
         });
         let packed = packed.await.map_err(|panicked| panicked.to_string()).and_then(|packed| packed);
         match packed {
-            Ok(packed) => Ok(self.container()?.put(at, packed).await?),
+            Ok(packed) => Ok(self.container()?.put(place, packed).await?),
             Err(message) => Err(StepFailure::Ended(EndReason::Environment, "TaskFiles", message)),
         }
     }
@@ -148,8 +149,8 @@ impl Trial<'_> {
 
 /// The end reason of a trial whose container does not work: the environment until a player has worked in it. After that it
 /// counts against the player. Otherwise a player could exclude any trial by breaking its container.
-pub(super) fn container_failure_reason(was_played: bool, of_player: EndReason) -> EndReason {
-    if was_played { of_player } else { EndReason::Environment }
+pub(super) fn container_failure_reason(was_played: bool, player_reason: EndReason) -> EndReason {
+    if was_played { player_reason } else { EndReason::Environment }
 }
 
 /// Seconds, rounded up.

@@ -15,6 +15,7 @@ use super::task::Tasks;
 use super::trial::Trial;
 use crate::agent_end::budget_spent;
 use crate::blocking::blocking;
+use crate::dropped_attempt::Repeats;
 use crate::episode::EpisodeEnd;
 use crate::live::is_resumable;
 use crate::may_begin::{self, CannotStart};
@@ -49,9 +50,11 @@ pub(crate) async fn play(
         return Ok(EpisodeEnd::Finished);
     };
     let shared = tasks.clone();
-    let of_run = |reason: String| RunError::NotResumable { path: context.paths.results.clone(), reason };
-    let task = shared.task(&planned).ok_or_else(|| of_run(format!("{} is not there", planned.name)))?;
-    let file = task.file().map_err(of_run)?;
+    let not_resumable =
+        |reason: String| RunError::NotResumable { path: context.paths.results.clone(), reason };
+    let task =
+        shared.task(&planned).ok_or_else(|| not_resumable(format!("{} is not there", planned.name)))?;
+    let file = task.file().map_err(not_resumable)?;
     let player = player::find(&context.settings.agent).copied();
     let mut trial = Trial {
         owner,
@@ -79,7 +82,8 @@ pub(crate) async fn play(
         was_verified: false,
         is_as_kept: false,
         is_resumed: false,
-        repeats: 0,
+        repeats: Repeats::default(),
+        is_retry: false,
         retry_origin: None,
         stop: context.stop.child_token(),
     };

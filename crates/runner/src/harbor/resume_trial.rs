@@ -7,6 +7,7 @@ use super::snapshot::{ReopenedTrial, StateBeforeStep, forget_snapshots};
 use super::snapshot_record::{self, Continuation, Record};
 use super::trial::Trial;
 use crate::blocking::blocking;
+use crate::dropped_attempt::Repeats;
 use crate::record::{End, EpisodeFolder, ResumePoint, ResumedFrom, Trajectory};
 use crate::reopen::keep_score;
 use crate::{RunError, clock, copy, disk};
@@ -121,6 +122,10 @@ impl Trial<'_> {
 
     /// Takes away what is recorded of it, its snapshots included: it is played as a whole. Its trajectory says why.
     async fn begin_anew(&mut self, reason: &str) -> Result<(), RunError> {
+        if !self.trajectory.summaries().is_empty() {
+            // All its attempts are new ones. Where none was recorded, the first goes on.
+            self.status.set_repeats(Repeats::default());
+        }
         self.note_resume(ResumedFrom::FirstStep, 1, Some(reason), None);
         let resumes = std::mem::take(&mut self.trajectory.end.resumes);
         forget_snapshots(self.context, &self.owner).await;

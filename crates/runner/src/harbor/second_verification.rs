@@ -350,8 +350,8 @@ impl StepResult {
     fn replace_verdict(&mut self, second: Self) {
         let with_processes = self.rewards.take().unwrap_or_default();
         (self.rewards, self.tests, self.test_seconds) = (second.rewards, second.tests, second.test_seconds);
-        let of_verifier = files::join(reward::KEPT_IN, "");
-        self.kept_files.retain(|file| !file.path.starts_with(&of_verifier));
+        let verifier_folder = files::join(reward::KEPT_IN, "");
+        self.kept_files.retain(|file| !file.path.starts_with(&verifier_folder));
         self.kept_files.extend(second.kept_files);
         let known = self.left_out.clone();
         self.left_out.extend(second.left_out.into_iter().filter(|path| !known.contains(path)));

@@ -174,9 +174,9 @@ pub(super) fn ends_run(error: &SandboxError) -> bool {
 /// Removes the snapshots of a trial, where it has any: their record first, so that no resume looks for them.
 pub(super) async fn forget_snapshots(context: &RunContext, owner: &Owner) {
     let path = Record::path(&context.paths.state(&owner.episode));
-    let (at, removed) = (path.clone(), path.clone());
+    let (folder, removed) = (path.clone(), path.clone());
     // Without a record the next start of a run removes what is left.
-    let is_recorded = blocking(move || Ok(std::fs::symlink_metadata(&at).is_ok())).await;
+    let is_recorded = blocking(move || Ok(std::fs::symlink_metadata(&folder).is_ok())).await;
     if is_recorded.is_ok_and(|is_recorded| !is_recorded) {
         return;
     }

@@ -357,7 +357,7 @@ mod tests {
     // docs/security.md: The records of a run (`.stamina/`)
     fn no_number_of_a_record_or_a_trajectory_is_too_large() {
         let far = || Some(Record { current: kept(u32::MAX), next: None });
-        let at = |attempt| Continuation::Snapshot(Box::new(kept(u32::MAX)), attempt);
+        let snapshot_of = |attempt| Continuation::Snapshot(Box::new(kept(u32::MAX)), attempt);
         for plays_alone in [false, true] {
             let rules = Rules {
                 turns: u32::MAX,
@@ -367,9 +367,9 @@ mod tests {
                 continues: false,
             };
             let last = Progress { step: u32::MAX, attempts: u32::MAX, ..Progress::default() };
-            assert_eq!(continuation(far(), last, rules), at(u32::MAX));
+            assert_eq!(continuation(far(), last, rules), snapshot_of(u32::MAX));
             let before = Progress { step: u32::MAX - 1, is_decided: true, ..last };
-            assert_eq!(continuation(far(), before, rules), at(1));
+            assert_eq!(continuation(far(), before, rules), snapshot_of(1));
             assert_eq!(
                 continuation(far(), Progress { is_decided: true, ..last }, rules),
                 Continuation::ChainEnded

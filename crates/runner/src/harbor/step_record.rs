@@ -25,28 +25,28 @@ impl Trial<'_> {
     /// The files of a step, and its line in the trajectory.
     pub(super) async fn begin(&mut self, step: &StepFile, number: u32) -> Result<(), RunError> {
         let (tasks, results) = (self.tasks.clone(), self.results.clone());
-        let (index, of_step) = (self.planned.scenario as usize, step.clone());
+        let (index, step_file) = (self.planned.scenario as usize, step.clone());
         let (request, files) = blocking(move || {
             let task = tasks.list.get(index);
             let text = |path: Option<String>| {
                 path.and_then(|path| tasks.tree.read_text(&path, 8 << 20).ok()).map(|(text, _)| text)
             };
             let request =
-                task.and_then(|task| task.instruction(&tasks.tree, &of_step).ok()).unwrap_or_default();
+                task.and_then(|task| task.instruction(&tasks.tree, &step_file).ok()).unwrap_or_default();
             let script = |task: &Task| {
-                let of_step = task.step_path(&tasks.tree, &of_step, "tests/test.sh");
-                of_step.or_else(|| task.task_path(&tasks.tree, "tests/test.sh"))
+                let step_path = task.step_path(&tasks.tree, &step_file, "tests/test.sh");
+                step_path.or_else(|| task.task_path(&tasks.tree, "tests/test.sh"))
             };
             let suite = text(task.and_then(script));
-            let solution = task.and_then(|task| task.solution(&tasks.tree, &of_step));
+            let solution = task.and_then(|task| task.solution(&tasks.tree, &step_file));
             let reference = text(solution.map(|folder| files::join(&folder, "solve.sh")));
-            let of_turn = TaskFiles {
+            let turn_files = TaskFiles {
                 turn: number,
                 request: &request,
                 reference: reference.as_deref(),
                 suite: suite.as_deref(),
             };
-            let files = results.task_turn(&of_turn)?;
+            let files = results.task_turn(&turn_files)?;
             Ok((request, files))
         })
         .await?;
@@ -114,8 +114,8 @@ impl Trial<'_> {
         };
         let (agent, tests, kept_files) = (played.agent, played.tests, played.kept_files);
         let (attempt, call) = (self.attempt, self.calls);
-        let of_harness = played.call;
-        let steps = of_harness.as_ref().map(|call| call.steps.clone()).unwrap_or_default();
+        let harness_call = played.call;
+        let steps = harness_call.as_ref().map(|call| call.steps.clone()).unwrap_or_default();
         let tool_calls =
             (!steps.is_empty()).then(|| steps.iter().map(|step| step.tool_calls.len() as u32).sum());
         let files = blocking(move || {
@@ -164,8 +164,8 @@ impl Trial<'_> {
             total: counts.map(|(_, total)| total),
             outcomes: None,
             end_reason,
-            tokens: of_harness.as_ref().map_or_else(Tokens::default, |call| call.cost.tokens),
-            cost_usd: of_harness.as_ref().and_then(|call| call.cost.cost_usd),
+            tokens: harness_call.as_ref().map_or_else(Tokens::default, |call| call.cost.tokens),
+            cost_usd: harness_call.as_ref().and_then(|call| call.cost.cost_usd),
             tool_calls,
             started_at,
             finished_at: clock::now(),
@@ -174,14 +174,14 @@ impl Trial<'_> {
             exception,
             files,
             own_seconds: Some((started.elapsed().as_secs_f64() - others).max(0.0)),
-            model_requests: of_harness.as_ref().and_then(|call| call.model_requests),
-            agent_end: of_harness
+            model_requests: harness_call.as_ref().and_then(|call| call.model_requests),
+            agent_end: harness_call
                 .as_ref()
                 .and_then(|call| call.end)
                 .or(raised.filter(|reason| *reason == EndReason::AgentTimeout)),
-            harness_tokens: of_harness.as_ref().map(|call| call.usage).filter(|usage| !usage.is_unknown()),
-            repeats: self.repeats,
-            session_restarted: of_harness.as_ref().is_some_and(|call| call.restarts),
+            harness_tokens: harness_call.as_ref().map(|call| call.usage).filter(|usage| !usage.is_unknown()),
+            repeats: self.repeats.count,
+            session_restarted: harness_call.as_ref().is_some_and(|call| call.restarts),
             resumed: self.is_resumed,
             reward,
             rewards,

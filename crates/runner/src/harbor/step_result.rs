@@ -1,10 +1,10 @@
 //! The results of a step that was played.
 
-use gateway::StopReason;
+use gateway::{EndpointFault, StopReason};
 use model::{EndReason, Step, Tokens};
 use sandbox::{ContainerEnd, ContainerFile};
 
-use super::reward::Rewards;
+use super::reward::{self, Rewards};
 use crate::attempt_cost::AttemptCost;
 use crate::record::{Exception, exception};
 
@@ -28,6 +28,8 @@ pub(super) struct StepResult {
     pub(super) without_processes: Option<WithoutProcesses>,
     /// Whether no step can follow, whatever the rewards are.
     pub(super) is_over: bool,
+    /// Whether it could be retried when its end was judged by that, which decides; `None` = it was not judged.
+    pub(super) has_room_for_repeat: Option<bool>,
     /// The call of a harness; `None` = none was called.
     pub(super) call: Option<CallResult>,
 }
@@ -35,6 +37,19 @@ pub(super) struct StepResult {
 impl StepResult {
     pub(super) fn raise(&mut self, reason: EndReason, kind: &str, message: &str) {
         self.raised.get_or_insert_with(|| (reason, exception(kind, message)));
+    }
+
+    /// Whether the verifier passed it.
+    pub(super) fn has_passed(&self) -> bool {
+        self.rewards.as_ref().and_then(reward::passed) == Some(true)
+    }
+
+    /// Makes it an attempt that the endpoint has ended: as if it had not been verified.
+    pub(super) fn attribute_to_endpoint(&mut self, cause: &str) {
+        self.raised = Some((EndReason::Endpoint, exception("EndpointError", cause)));
+        (self.rewards, self.tests, self.without_processes) = (None, None, None);
+        self.kept_files.retain(|file| file.path.split('/').next() != Some(reward::KEPT_IN));
+        self.is_over = true;
     }
 
     /// Records a failure after which no step can follow.
@@ -70,4 +85,7 @@ pub(super) struct CallResult {
     pub(super) end: Option<EndReason>,
     /// A budget of the attempt or the episode that is spent.
     pub(super) spent_budget: Option<StopReason>,
+    /// The fault of the endpoint on which a harness ended that may have finished. It counts where the verifier does not pass the
+    /// step.
+    pub(super) fault_unless_passed: Option<EndpointFault>,
 }

@@ -284,19 +284,19 @@ impl Task {
             lacks.push("it has neither environment/Dockerfile nor environment.docker_image".to_owned());
         }
         for step in &file.steps {
-            let of_step = |rest: &str| format!("steps/{}/{rest}", step.name);
-            if !is_there(&of_step("instruction.md")) {
-                lacks.push(format!("{} is not there", of_step("instruction.md")));
+            let step_path = |rest: &str| format!("steps/{}/{rest}", step.name);
+            if !is_there(&step_path("instruction.md")) {
+                lacks.push(format!("{} is not there", step_path("instruction.md")));
             }
-            if !is_there(&of_step("tests/test.sh")) && !is_there("tests/test.sh") {
-                lacks.push(format!("{} is not there, nor is tests/test.sh", of_step("tests/test.sh")));
+            if !is_there(&step_path("tests/test.sh")) && !is_there("tests/test.sh") {
+                lacks.push(format!("{} is not there, nor is tests/test.sh", step_path("tests/test.sh")));
             }
         }
         for folder in PLAYED.iter().filter(|folder| !archives::fits(tree, &join(&self.folder, folder))) {
             lacks.push(format!("{folder}/ is too large"));
         }
-        let of_steps = file.steps.iter().map(|step| format!("steps/{}/solution", step.name));
-        self.has_large_solution = of_steps
+        let step_folders = file.steps.iter().map(|step| format!("steps/{}/solution", step.name));
+        self.has_large_solution = step_folders
             .chain(["solution".to_owned()])
             .any(|folder| !archives::is_solution_written(tree, &join(&self.folder, &folder)));
         let earlier = file.steps.split_last().map_or(&[][..], |(_, earlier)| earlier);
@@ -310,8 +310,8 @@ impl Task {
     pub(super) fn uses_cases(&self, tree: &Tree) -> bool {
         *self.uses_cases.get_or_init(|| {
             let steps = self.read.iter().filter_map(|read| read.file.steps.first());
-            let of_step = steps.map(|step| format!("steps/{}/tests", step.name));
-            of_step.chain(["tests".to_owned()]).any(|folder| {
+            let step_path = steps.map(|step| format!("steps/{}/tests", step.name));
+            step_path.chain(["tests".to_owned()]).any(|folder| {
                 let folder = join(&self.folder, &folder);
                 tree.list(&folder).iter().filter(|entry| !entry.is_folder()).take(20).any(|entry| {
                     tree.read_text(&join(&folder, &entry.name), LARGEST_FILE)

@@ -11,6 +11,7 @@ use super::file::TaskFile;
 use super::player::Player;
 use super::retry_origin::RetryOrigin;
 use super::task::{Task, Tasks};
+use crate::dropped_attempt::Repeats;
 use crate::folders::Folders;
 use crate::record::{EpisodeFolder, Trajectory};
 use crate::run_context::RunContext;
@@ -60,7 +61,9 @@ pub(super) struct Trial<'a> {
     /// from snapshots otherwise.
     pub(super) is_resumed: bool,
     /// How often the attempt that is played was retried because the endpoint had ended it.
-    pub(super) repeats: u32,
+    pub(super) repeats: Repeats,
+    /// Whether this program retries the attempt: it was played in the container before.
+    pub(super) is_retry: bool,
     /// What a retry of that attempt begins from; `None` = its container cannot be made again.
     pub(super) retry_origin: Option<RetryOrigin>,
     /// Ends the attempt in flight: with the run, or because a control request asks for a retry.

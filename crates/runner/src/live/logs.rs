@@ -21,15 +21,15 @@ const FAULTS_SINCE: f64 = 600.0;
 /// The median time between signs of life of one episode.
 pub(super) fn usual_gap(events: &[Event], requests: &[gateway::Record]) -> Option<f64> {
     let mut signs: HashMap<&str, Vec<f64>> = HashMap::new();
-    let of_events = events.iter().filter_map(|event| match event {
-        Event::Turn { at, episode, .. }
-        | Event::Attempt { at, episode, .. }
-        | Event::Episode { at, episode, .. } => Some((episode.as_str(), at.as_str())),
+    let event_times = events.iter().filter_map(|event| match event {
+        Event::Turn { at: time, episode, .. }
+        | Event::Attempt { at: time, episode, .. }
+        | Event::Episode { at: time, episode, .. } => Some((episode.as_str(), time.as_str())),
         _ => None,
     });
-    let of_requests = requests.iter().map(|request| (request.key.episode.as_str(), request.at.as_str()));
-    for (episode, at) in of_events.chain(of_requests) {
-        signs.entry(episode).or_default().extend(clock::seconds(at));
+    let request_times = requests.iter().map(|request| (request.key.episode.as_str(), request.at.as_str()));
+    for (episode, time) in event_times.chain(request_times) {
+        signs.entry(episode).or_default().extend(clock::seconds(time));
     }
     let mut gaps = Vec::new();
     for times in signs.values_mut() {
@@ -64,26 +64,28 @@ pub(super) fn requests(
         }
     }
     let mut open: HashMap<String, String> = HashMap::new();
-    for ((key, _), at) in begun {
+    for ((key, _), time) in begun {
         // The gateway's times compare as texts.
-        open.entry(key.episode).and_modify(|oldest| *oldest = at.clone().min(oldest.clone())).or_insert(at);
+        open.entry(key.episode)
+            .and_modify(|oldest| *oldest = time.clone().min(oldest.clone()))
+            .or_insert(time);
     }
     (ended, open, faulted)
 }
 
 /// Faults of the last minutes by status, each when it happened, including those of requests with further tries.
 pub(super) fn faults(requests: &[gateway::Record], faulted: &[gateway::RequestFault]) -> Vec<(u16, u32)> {
-    let is_lately = |at: &str| clock::seconds_since(at).is_some_and(|seconds| seconds < FAULTS_SINCE);
+    let is_lately = |time: &str| clock::seconds_since(time).is_some_and(|seconds| seconds < FAULTS_SINCE);
     let reported: HashSet<(&gateway::AttemptKey, u64)> =
         faulted.iter().map(|fault| (&fault.key, fault.number)).collect();
     // Faults of requests that finish within the tail of the log may stand before the tail.
-    let of_requests = requests
+    let request_times = requests
         .iter()
         .filter(|request| is_lately(&request.at) && !reported.contains(&(&request.key, request.number)))
         .flat_map(|request| request.faults.iter().copied());
     let by_themselves = faulted.iter().filter(|fault| is_lately(&fault.at)).map(|fault| fault.fault);
     let mut counts: BTreeMap<u16, u32> = BTreeMap::new();
-    for status in of_requests.chain(by_themselves) {
+    for status in request_times.chain(by_themselves) {
         *counts.entry(status).or_default() += 1;
     }
     counts.into_iter().collect()

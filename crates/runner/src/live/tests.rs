@@ -21,11 +21,11 @@ fn run_file(folder: &Path) -> RunFile {
     RunFile::new(settings, harness, vec![planned(0, 10), planned(1, 4)], None)
 }
 
-fn request(episode: &str, at: String, faults: Vec<u16>) -> String {
+fn request(episode: &str, time: String, faults: Vec<u16>) -> String {
     let key = gateway::AttemptKey { episode: episode.to_owned(), turn: 1, attempt: 1 };
     let record = gateway::Record {
         key,
-        at,
+        at: time,
         route: "POST /v1/chat/completions".to_owned(),
         seconds: 1.0,
         status: 200,
@@ -57,6 +57,7 @@ fn a_run_is_read_from_its_folder_alone() {
         },
         at: seconds_ago(100),
         retries: 0,
+        repeats: crate::dropped_attempt::Repeats::default(),
         log: AgentLog::default(),
     };
     disk::write_json(&paths.episode_file("scenario_0"), &episode, disk::Durability::Buffered).unwrap();
@@ -140,10 +141,15 @@ fn a_request_of_a_quiet_episode_is_found_behind_those_of_busy_ones() {
     let room = tempfile::tempdir().unwrap();
     let paths = RunPaths::new(room.path());
     std::fs::create_dir_all(paths.stamina_folder()).unwrap();
-    let begun = |episode: &str, number: u64, at: String| {
+    let begun = |episode: &str, number: u64, time: String| {
         let key = gateway::AttemptKey { episode: episode.to_owned(), turn: 1, attempt: 1 };
-        serde_json::to_string(&gateway::RequestStart { number, key, at, guess: gateway::Guess::default() })
-            .unwrap()
+        serde_json::to_string(&gateway::RequestStart {
+            number,
+            key,
+            at: time,
+            guess: gateway::Guess::default(),
+        })
+        .unwrap()
             + "\n"
     };
     let mut log = begun("scenario_9", 1, seconds_ago(700)) + &begun("scenario_0", 1, seconds_ago(500));
@@ -223,8 +229,8 @@ fn faults_of_a_request_that_is_still_tried_are_counted() {
     run_file(room.path()).write(&paths).unwrap();
     let key = gateway::AttemptKey { episode: "scenario_0".to_owned(), turn: 1, attempt: 1 };
     let line = |value: serde_json::Value| value.to_string() + "\n";
-    let fault = |fault: u16, number: u64, at: String| {
-        let faulted = gateway::RequestFault { fault, key: key.clone(), at, number };
+    let fault = |fault: u16, number: u64, time: String| {
+        let faulted = gateway::RequestFault { fault, key: key.clone(), at: time, number };
         line(serde_json::to_value(faulted).unwrap())
     };
     let begun = gateway::RequestStart {
@@ -253,8 +259,9 @@ fn requests_of_a_part_that_was_killed_are_not_open() {
     let paths = RunPaths::new(room.path());
     std::fs::create_dir_all(paths.stamina_folder()).unwrap();
     let key = gateway::AttemptKey { episode: "scenario_0".to_owned(), turn: 1, attempt: 1 };
-    let begun = |number: u64, at: String| {
-        let begun = gateway::RequestStart { number, key: key.clone(), at, guess: gateway::Guess::default() };
+    let begun = |number: u64, time: String| {
+        let begun =
+            gateway::RequestStart { number, key: key.clone(), at: time, guess: gateway::Guess::default() };
         serde_json::to_string(&begun).unwrap() + "\n"
     };
     let (part, now) = (seconds_ago(100), seconds_ago(50));
@@ -278,6 +285,7 @@ fn what_is_kept_of_an_episodes_file_is_bounded() {
         at: seconds_ago(1),
         log: AgentLog::default(),
         retries: 3,
+        repeats: crate::dropped_attempt::Repeats::default(),
     };
     std::fs::write(&path, serde_json::to_vec(&file(100_000, 5000)).unwrap()).unwrap();
     let read = EpisodeFile::read(&path).unwrap().unwrap();

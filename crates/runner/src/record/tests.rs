@@ -146,9 +146,9 @@ fn played(results: &Path) -> (RunFile, Vec<TurnRecord>) {
         let files = folder.turn(&data).unwrap();
         let title = Some(data.title.clone());
         trajectory.begin(TurnRecord::new(turn, title, &data.request, data.tests.clone(), files));
-        for (at, failing) in attempts.iter().enumerate() {
+        for (index, failing) in attempts.iter().enumerate() {
             call += 1;
-            let attempt = at as u32 + 1;
+            let attempt = index as u32 + 1;
             let cases = failing.map(|failing| cases(&data, failing));
             let log = cases.as_deref().map(|cases| pytest::write(turn, cases, 0.5));
             let left = AttemptOutput {
@@ -445,10 +445,10 @@ fn values_are_taken_out_of_code_whose_paths_are_too_long() {
     std::fs::write(folder.join("app.py"), "KEY = 'x9x9x9x9x9x9x9x9'").unwrap();
     let name = "d".repeat(250);
     let flags = OFlags::DIRECTORY | OFlags::RDONLY;
-    let mut at = open(&folder, flags, Mode::empty()).unwrap();
+    let mut open_folder = open(&folder, flags, Mode::empty()).unwrap();
     for _ in 0..20 {
-        mkdirat(&at, &name, Mode::RWXU).unwrap();
-        at = openat(&at, &name, flags, Mode::empty()).unwrap();
+        mkdirat(&open_folder, &name, Mode::RWXU).unwrap();
+        open_folder = openat(&open_folder, &name, flags, Mode::empty()).unwrap();
     }
     let forwarded = ("MY_KEY".to_owned(), "x9x9x9x9x9x9x9x9".to_owned());
     let settings = crate::settings::resolve(&[], &["agent=MOCK", "output_dir=x"].map(str::to_owned)).unwrap();

@@ -9,9 +9,9 @@ pub(crate) fn head_and_tail(bytes: &[u8], cap: usize) -> Vec<u8> {
     // Cut at lines where there are any nearby.
     let head_end = bytes[..half].iter().rposition(|b| *b == b'\n').filter(|index| *index + 4096 > half);
     let head = &bytes[..head_end.map_or(half, |index| index + 1)];
-    let from = bytes.len() - half;
-    let tail_begin = bytes[from..].iter().position(|b| *b == b'\n').filter(|index| *index < 4096);
-    let tail = &bytes[from + tail_begin.map_or(0, |index| index + 1)..];
+    let tail_start = bytes.len() - half;
+    let tail_begin = bytes[tail_start..].iter().position(|b| *b == b'\n').filter(|index| *index < 4096);
+    let tail = &bytes[tail_start + tail_begin.map_or(0, |index| index + 1)..];
     let left_out = bytes.len() - head.len() - tail.len();
     let mut out = head.to_vec();
     if !out.ends_with(b"\n") {

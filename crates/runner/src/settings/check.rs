@@ -52,8 +52,10 @@ pub(crate) fn check(s: &RunSettings) -> Result<(), SettingsError> {
             "the mock agent has no endpoint of its own; use oracle or gateway",
         ));
     }
-    let of_attempt = s.budgets.attempt;
-    if s.endpoint == EndpointSettings::Direct && (of_attempt.tokens.is_some() || of_attempt.usd.is_some()) {
+    let attempt_budget = s.budgets.attempt;
+    if s.endpoint == EndpointSettings::Direct
+        && (attempt_budget.tokens.is_some() || attempt_budget.usd.is_some())
+    {
         return Err(SettingsError::new(
             "limits.attempt",
             "with endpoint.mode=direct nobody counts tokens or money while an agent works. Of an attempt only minutes can be \

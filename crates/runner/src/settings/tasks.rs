@@ -230,8 +230,8 @@ mod tests {
         assert_eq!((settings.attempt_limit, settings.restore_before_try), (4, true));
         let both_keys = resolved(&[&tries[..], &["harbor.attempt_limit=2"]].concat()).unwrap();
         assert_eq!(both_keys.attempt_limit, 2, "the key of the benchmark says it");
-        let one = resolved(&["agent=NOP", "tasks=/t"]).unwrap();
-        assert_eq!((one.attempt_limit, one.restore_before_try), (1, false));
+        let task_settings = resolved(&["agent=NOP", "tasks=/t"]).unwrap();
+        assert_eq!((task_settings.attempt_limit, task_settings.restore_before_try), (1, false));
     }
 
     #[test]

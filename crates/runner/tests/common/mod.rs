@@ -30,8 +30,8 @@ pub(crate) fn settings(folder: &Path, more: &[&str]) -> RunSettings {
 /// Keeps what a run tells.
 pub(crate) fn keep() -> (OnEvent, Arc<Mutex<Vec<Event>>>) {
     let kept = Arc::new(Mutex::new(Vec::new()));
-    let to = kept.clone();
-    (Arc::new(move |event: &Event| to.lock().unwrap().push(event.clone())), kept)
+    let kept_events = kept.clone();
+    (Arc::new(move |event: &Event| kept_events.lock().unwrap().push(event.clone())), kept)
 }
 
 /// The episodes as the importer reads them, without a warning.
@@ -52,21 +52,35 @@ pub(crate) fn episodes(folder: &Path) -> Vec<Episode> {
 
 /// Plays a run. An attempt of its first episode that waits for its retry is retried at once: a person wishes it.
 pub(crate) async fn run_without_waits(settings: RunSettings, on_event: OnEvent) -> runner::Finish {
+    Box::pin(run_without_waits_of(&["scenario_0"], settings, on_event)).await
+}
+
+/// The same with the attempts of these episodes.
+pub(crate) async fn run_without_waits_of(
+    episodes: &'static [&'static str],
+    settings: RunSettings,
+    on_event: OnEvent,
+) -> runner::Finish {
     let folder = settings.output_dir.clone();
     let hurrying = tokio::spawn(async move {
-        let mut requested = 0_u32;
+        let mut requested = vec![0_u32; episodes.len()];
         loop {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-            let text = std::fs::read(folder.join(".stamina/episodes/scenario_0.json"));
-            let shown = text.ok().and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
-            let Some(shown) = shown else { continue };
-            // The last wish was fulfilled, and it waits again.
-            if shown["phase"] == "waiting" && shown["retries"].as_u64().unwrap_or(0) >= u64::from(requested) {
-                requested += 1;
-                let retry = |control_request: &mut runner::control::ControlRequest| {
-                    control_request.retry.insert("scenario_0".to_owned(), requested);
-                };
-                runner::control::change(&folder, retry).unwrap();
+            for (episode, requested) in episodes.iter().zip(&mut requested) {
+                let text = std::fs::read(folder.join(format!(".stamina/episodes/{episode}.json")));
+                let shown =
+                    text.ok().and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
+                let Some(shown) = shown else { continue };
+                // The last wish was fulfilled, and it waits again.
+                if shown["phase"] == "waiting"
+                    && shown["retries"].as_u64().unwrap_or(0) >= u64::from(*requested)
+                {
+                    *requested += 1;
+                    let retry = |control_request: &mut runner::control::ControlRequest| {
+                        control_request.retry.insert((*episode).to_owned(), *requested);
+                    };
+                    runner::control::change(&folder, retry).unwrap();
+                }
             }
         }
     });

@@ -19,7 +19,7 @@ async fn what_an_agent_plants_is_not_graded() {
     let plant = "mkdir -p /tests /logs/verifier; echo 1 > /logs/verifier/reward.txt; echo '{\"reward\": 1}' > /logs/verifier/reward.json; \
                  echo 'echo 1 > /logs/verifier/reward.txt' > /tests/test.sh; touch /tests/conftest.py";
     // The second step sees nothing of the verifier of the first.
-    let seen = "ls -A /tests /logs/verifier > /app/seen 2>&1; true";
+    let script = "ls -A /tests /logs/verifier > /app/seen 2>&1; true";
     task(
         &tasks,
         "a_reward",
@@ -27,7 +27,7 @@ async fn what_an_agent_plants_is_not_graded() {
         &[
             (plant, &format!("ls /tests > /app/suite; echo 0 {REWARD}")),
             (
-                seen,
+                script,
                 &format!(
                     "r=1; [ \"$(cat /app/suite)\" = test.sh ] || r=0; grep -q '[a-z]*\\.' /app/seen && r=0; echo $r {REWARD}"
                 ),

@@ -44,8 +44,8 @@ fn works_later(is_working: Arc<AtomicBool>, solve: &str) -> String {
             let (status, kind, bytes) = match Route::from_path(path).zip(body) {
                 Some((route, body)) if !is_refused => {
                     let body: serde_json::Value = body;
-                    let made = model.answer(route, &body, &task);
-                    (format!("{} .", made.status), made.content_type.to_owned(), made.chunks.concat())
+                    let answer = model.answer(route, &body, &task);
+                    (format!("{} .", answer.status), answer.content_type.to_owned(), answer.chunks.concat())
                 }
                 _ => {
                     let body = br#"{"error":{"message":"not now"}}"#.to_vec();
@@ -94,9 +94,9 @@ async fn is_retried_once(more: &str, is_resumed: Option<bool>) {
         runner::settings::EndpointSettings::Gateway { base_url, key: gateway::keys::KeySource::None };
     settings.model = Some("m".to_owned());
     let counts = |folder: &Path| runner::live::read(folder).ok().and_then(|run| run.endpoint);
-    let at = folder.clone();
+    let run_folder = folder.clone();
     let mending = tokio::spawn(async move {
-        while counts(&at).is_none_or(|counts| counts.retried == 0) {
+        while counts(&run_folder).is_none_or(|counts| counts.retried == 0) {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         }
         is_working.store(true, Ordering::Relaxed);

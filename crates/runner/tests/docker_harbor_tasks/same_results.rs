@@ -17,11 +17,11 @@ fn fixtures() -> PathBuf {
 
 /// A copy of the ten tasks, whose images need no network.
 fn tasks(room: &Path) -> PathBuf {
-    fn copy(from: &Path, to: &Path) {
-        fs::create_dir_all(to).unwrap();
-        for entry in fs::read_dir(from).unwrap() {
+    fn copy(source: &Path, target_folder: &Path) {
+        fs::create_dir_all(target_folder).unwrap();
+        for entry in fs::read_dir(source).unwrap() {
             let entry = entry.unwrap();
-            let target = to.join(entry.file_name());
+            let target = target_folder.join(entry.file_name());
             if entry.path().is_dir() {
                 copy(&entry.path(), &target);
             } else if entry.file_name() == "Dockerfile" {
@@ -33,9 +33,9 @@ fn tasks(room: &Path) -> PathBuf {
             }
         }
     }
-    let to = room.join("tasks");
-    copy(&fixtures().join("tasks"), &to);
-    to
+    let tasks_folder = room.join("tasks");
+    copy(&fixtures().join("tasks"), &tasks_folder);
+    tasks_folder
 }
 
 /// What an importer makes of a job of Harbor's.
@@ -141,17 +141,17 @@ async fn nobody_fails_every_step_of_the_ten_tasks_as_in_harbors_own_jobs() {
     // Harbor's own job has two of the tasks. The other eight have the suites of the first one, but for what ends a chain: that is
     // the same whoever plays, and their job with the reference solution has it.
     for (task, solved) in by_task(&job("failures-k1")) {
-        let is = |name: &str| task.contains(name);
-        let steps = if is("_v2_") {
+        let is_named = |name: &str| task.contains(name);
+        let steps = if is_named("_v2_") {
             // The verifier of its third step leaves no reward.
             [&notes[..2], &solved[2..]].concat()
-        } else if is("_v5_") {
+        } else if is_named("_v5_") {
             // Its first step has to be passed.
             notes[..1].to_vec()
-        } else if is("_v6_") {
+        } else if is_named("_v6_") {
             // Its image cannot be built.
             solved
-        } else if is("_v7_") {
+        } else if is_named("_v7_") {
             // The verifier of its second step is out of time.
             [&notes[..1], &solved[1..]].concat()
         } else {

@@ -37,9 +37,9 @@ async fn a_container_stays_for_its_trial_and_every_part_of_a_step_has_its_place(
     put("steps/s0/workdir/setup.sh", "touch set-up\n");
     // Its set-up fails: no agent, no verifier, no further step.
     task(&tasks, "unready", "", &[("touch /app/x", &format!("echo 1 {REWARD}")), ("true", "true")]);
-    let at = tasks.join("unready/steps/s0/workdir");
-    fs::create_dir_all(&at).unwrap();
-    fs::write(at.join("setup.sh"), "echo no >&2; exit 3\n").unwrap();
+    let workdir = tasks.join("unready/steps/s0/workdir");
+    fs::create_dir_all(&workdir).unwrap();
+    fs::write(workdir.join("setup.sh"), "echo no >&2; exit 3\n").unwrap();
     // A map without a reward is no verdict, and ends nothing.
     let nothing = "echo '{}' > /logs/verifier/reward.json";
     task(&tasks, "without", "", &[("true", nothing), ("true", &format!("echo 1 {REWARD}"))]);
@@ -121,11 +121,11 @@ async fn a_trial_that_was_stopped_is_played_again_from_its_first_step() {
     let second = format!("r=0; [ -e /app/first ] && r=1; echo $r {REWARD}");
     task(&tasks, "stopped", KNOWS_RESUME, &[("true", &first), (UNTIL_STOPPED, &second)]);
     let folder = room.path().join("run");
-    let at = folder.clone();
+    let run_folder = folder.clone();
     let stop_at_first: OnEvent = Arc::new(move |event| {
         if matches!(event, Event::Attempt { .. }) {
             let control_request = runner::control::ControlRequest { stop: true, ..Default::default() };
-            runner::control::write(&at, &control_request).unwrap();
+            runner::control::write(&run_folder, &control_request).unwrap();
         }
     });
     let settings = settings(&folder, &tasks, &["agent=ORACLE"]);
@@ -194,7 +194,7 @@ async fn what_a_player_breaks_counts_and_what_was_broken_before_does_not() {
 async fn a_step_that_leaves_a_lot_or_prints_all_the_time_is_graded_as_any_other() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("much");
-    let much = |at: &str| format!("head -c 70000000 /dev/zero > {at}");
+    let much = |file_path: &str| format!("head -c 70000000 /dev/zero > {file_path}");
     // What is first in the folder is more than is taken out.
     task(&tasks, "a_verifier", "", &[("true", &format!("{}; echo 1 {REWARD}", much("/logs/verifier/a")))]);
     let artifacts = format!("echo first > /logs/artifacts/a; {}", much("/logs/artifacts/b"));

@@ -10,8 +10,8 @@ use serde_json::Value;
 pub(crate) fn normalized(folder: &Path) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     let mut open = vec![folder.to_owned()];
-    while let Some(at) = open.pop() {
-        for entry in std::fs::read_dir(&at).unwrap() {
+    while let Some(open_folder) = open.pop() {
+        for entry in std::fs::read_dir(&open_folder).unwrap() {
             let entry = entry.unwrap();
             let path = entry.path();
             let name = path.strip_prefix(folder).unwrap().to_string_lossy().into_owned();

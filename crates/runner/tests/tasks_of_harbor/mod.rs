@@ -44,8 +44,8 @@ pub(crate) fn inputs(folder: &Path, episode: &str, turn: u64) -> Vec<u64> {
 }
 
 /// Writes a task whose steps are pairs of a solution and a test.
-pub(crate) fn task(at: &Path, name: &str, toml: &str, steps: &[(&str, &str)]) {
-    let folder = at.join(name);
+pub(crate) fn task(tasks_folder: &Path, name: &str, toml: &str, steps: &[(&str, &str)]) {
+    let folder = tasks_folder.join(name);
     let put = |path: &str, text: &str| {
         let path = folder.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -142,8 +142,8 @@ impl Engine {
     pub async fn task_image_sizes(&self, has_harness: bool) -> Result<Vec<u64>, SandboxError> {
         let all = self.docker.list_images(Some(ListImagesOptions::default())).await;
         let all = all.map_err(failed("list images"))?;
-        let of_tasks = all.iter().filter(|image| is_of_task(&image.repo_tags, has_harness));
-        Ok(of_tasks.filter_map(|image| u64::try_from(image.size).ok()).collect())
+        let task_images = all.iter().filter(|image| is_of_task(&image.repo_tags, has_harness));
+        Ok(task_images.filter_map(|image| u64::try_from(image.size).ok()).collect())
     }
 
     /// Builds an image from a context with a `Dockerfile` at its top, within the CPUs and the memory of the limits, and at most

@@ -277,10 +277,10 @@ mod tests {
     #[test]
     fn what_lies_too_deep_is_told() {
         let (_dir, tree, _) = tree_and_outside();
-        let mut at = open_top(&tree).unwrap();
+        let mut open_folder = open_top(&tree).unwrap();
         for _ in 0..DEPTH + 10 {
-            rustix::fs::mkdirat(&at, c"d", Mode::RWXU).unwrap();
-            at = open_in(at.as_fd(), c"d").unwrap();
+            rustix::fs::mkdirat(&open_folder, c"d", Mode::RWXU).unwrap();
+            open_folder = open_in(open_folder.as_fd(), c"d").unwrap();
         }
         let size = size_of(&tree).unwrap();
         assert!(size.too_deep && size.entries <= DEPTH as u64, "{size:?}");

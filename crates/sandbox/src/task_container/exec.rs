@@ -64,9 +64,9 @@ pub(super) async fn run(
         working_dir: command.folder.clone(),
         ..Default::default()
     };
-    let made = docker.create_exec(&task.name, options).await;
-    let id = match made {
-        Ok(made) => made.id,
+    let created = docker.create_exec(&task.name, options).await;
+    let id = match created {
+        Ok(created) => created.id,
         // The container has ended: whatever runs in it has, too.
         Err(error) if matches!(status(&error), Some(404 | 409)) => return ended_with_container(task),
         Err(error) => return Err(failed("make a command in a container")(error)),

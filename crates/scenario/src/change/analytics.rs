@@ -123,10 +123,10 @@ fn restrict(schema: &mut Schema, key: &str, only: Option<&RecordRestriction>) ->
 }
 
 /// Another query parameter, or none.
-fn filter(schema: &mut Schema, key: &str, by: Option<&str>) -> Result<(), Refusal> {
+fn filter(schema: &mut Schema, key: &str, group_field: Option<&str>) -> Result<(), Refusal> {
     let index = position(schema, key)?;
     let analytic = &mut schema.analytics[index];
-    let old = std::mem::replace(&mut analytic.by, by.map(ToOwned::to_owned));
+    let old = std::mem::replace(&mut analytic.by, group_field.map(ToOwned::to_owned));
     let new = analytic.introduced_in == schema.turn;
     let entity = analytic.entity.clone();
     // A reference that came in this turn was no parameter before it.

@@ -140,8 +140,8 @@ fn remove(schema: &mut Schema, key: &str) -> Result<(), Refusal> {
     let turn = schema.turn;
     let references: Vec<(String, String)> = schema
         .references_to(key)
-        .map(|(from, field)| (from.key.clone(), field.key.clone()))
-        .filter(|(from, _)| from != key)
+        .map(|(owner, field)| (owner.key.clone(), field.key.clone()))
+        .filter(|(owner, _)| owner != key)
         .collect();
     remove_analytics(schema, key, &references);
     strip_actions(schema, key, &references)?;
@@ -161,7 +161,7 @@ fn remove(schema: &mut Schema, key: &str) -> Result<(), Refusal> {
                         names_it(computed)
                             || references
                                 .iter()
-                                .any(|(from, reference)| computes_with(other, computed, from, reference))
+                                .any(|(owner, reference)| computes_with(other, computed, owner, reference))
                     })
             })
             .map(|field| field.key.clone())
@@ -202,7 +202,7 @@ fn remove_analytics(schema: &mut Schema, key: &str, references: &[(String, Strin
         .iter()
         .filter(|analytic| {
             analytic.entity == key
-                || references.iter().any(|(from, field)| analytic_needs(schema, analytic, from, field))
+                || references.iter().any(|(owner, field)| analytic_needs(schema, analytic, owner, field))
         })
         .map(|analytic| analytic.key.clone())
         .collect();
@@ -227,14 +227,14 @@ fn strip_actions(schema: &mut Schema, key: &str, references: &[(String, String)]
                     _ => false,
                 };
                 !names_it
-                    && !references.iter().any(|(from, field)| condition_needs(other, guard, from, field))
+                    && !references.iter().any(|(owner, field)| condition_needs(other, guard, owner, field))
             });
             for effect in &mut action.effects {
                 if let Effect::Create { entity, values, .. } = effect {
                     values.retain(|value| {
-                        !references.iter().any(|(from, field)| {
-                            (from == entity && value.field == *field)
-                                || (from == &other.key
+                        !references.iter().any(|(owner, field)| {
+                            (owner == entity && value.field == *field)
+                                || (owner == &other.key
                                     && matches!(&value.from, Operand::Own(key) if key == field))
                         })
                     });
@@ -242,7 +242,8 @@ fn strip_actions(schema: &mut Schema, key: &str, references: &[(String, String)]
             }
             action.effects.retain(|effect| {
                 let names_it = matches!(effect, Effect::Create { entity, .. } if entity == key);
-                !names_it && !references.iter().any(|(from, field)| effect_needs(other, effect, from, field))
+                !names_it
+                    && !references.iter().any(|(owner, field)| effect_needs(other, effect, owner, field))
             });
             if action.effects.is_empty() {
                 return refuse(format!("the action `{}.{}` would have no effect", other.key, action.key));

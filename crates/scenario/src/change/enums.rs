@@ -81,10 +81,12 @@ pub(super) fn rename(
         }
     };
     // References decide which entity a guard or restriction looks at: they are noted before anything is written.
-    let to_home: Vec<(String, String)> =
-        schema.references_to(entity_key).map(|(from, field)| (from.key.clone(), field.key.clone())).collect();
-    let leads_home = |from: &str, reference: &str| {
-        to_home.iter().any(|(entity, field)| entity == from && field == reference)
+    let to_home: Vec<(String, String)> = schema
+        .references_to(entity_key)
+        .map(|(owner, field)| (owner.key.clone(), field.key.clone()))
+        .collect();
+    let leads_home = |owner: &str, reference: &str| {
+        to_home.iter().any(|(entity, field)| entity == owner && field == reference)
     };
     let looks = |home: &str, condition: &Condition| match condition {
         Condition::Field { field, .. } => home == entity_key && field == key,

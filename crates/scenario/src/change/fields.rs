@@ -247,18 +247,18 @@ fn retype(
     Ok(())
 }
 
-fn nest(schema: &mut Schema, entity_key: &str, key: &str, on: bool) -> Result<(), Refusal> {
+fn nest(schema: &mut Schema, entity_key: &str, key: &str, is_nested: bool) -> Result<(), Refusal> {
     let turn = schema.turn;
     let plural = entity(schema, entity_key)?.plural.clone();
     let field = field(schema, entity_key, key)?;
     let is_new = field.introduced_in == turn;
     match &mut field.kind {
-        Kind::Reference { nested, .. } if *nested == on => {
-            refuse(format!("`{entity_key}.{key}` has {} nested route", if on { "a" } else { "no" }))
+        Kind::Reference { nested, .. } if *nested == is_nested => {
+            refuse(format!("`{entity_key}.{key}` has {} nested route", if is_nested { "a" } else { "no" }))
         }
         Kind::Reference { entity, nested, .. } => {
-            *nested = on;
-            if !on && !is_new {
+            *nested = is_nested;
+            if !is_nested && !is_new {
                 let parent = entity.clone();
                 schema.removed.push(Removed::Nested { parent, plural });
             }

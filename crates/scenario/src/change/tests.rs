@@ -153,10 +153,10 @@ fn a_value_is_renamed_everywhere() {
         &schema,
         &json!({"change": "remove_guard", "entity": "repair_orders", "action": "finish", "guard": "in_work"}),
     );
-    for (value, to) in [("in_work", "started"), ("open", "waiting"), ("done", "finished")] {
+    for (value, new_value) in [("in_work", "started"), ("open", "waiting"), ("done", "finished")] {
         schema = applied(
             &schema,
-            &json!({"change": "rename_enum_value", "entity": "repair_orders", "field": "status", "value": value, "to": to}),
+            &json!({"change": "rename_enum_value", "entity": "repair_orders", "field": "status", "value": value, "to": new_value}),
         );
     }
     let removed = std::mem::take(&mut schema.removed);

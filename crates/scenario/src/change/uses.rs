@@ -45,7 +45,11 @@ pub fn field_uses<'a>(schema: &'a Schema, entity: &str, field: &str) -> Vec<Use<
     let mut uses = Vec::new();
     for other in &schema.entities {
         for computed in &other.fields {
-            if computed.computed.as_ref().is_some_and(|by| computes_with(other, by, entity, field)) {
+            if computed
+                .computed
+                .as_ref()
+                .is_some_and(|computation| computes_with(other, computation, entity, field))
+            {
                 uses.push(Use::Computed(other, computed));
             }
         }
@@ -82,10 +86,11 @@ pub fn is_field_used(schema: &Schema, entity: &str, field: &str) -> bool {
 
 /// Everything that needs a value of an enum: its default, guards, effects and analytics.
 pub fn enum_value_uses<'a>(schema: &'a Schema, entity: &str, field: &str, value: &str) -> Vec<Use<'a>> {
-    let is = |given: &Value| given.as_str() == Some(value);
+    let is_value = |given: &Value| given.as_str() == Some(value);
     let mut uses = Vec::new();
     let home = schema.entity(entity);
-    if home.and_then(|home| home.field(field)).and_then(|field| field.default.as_ref()).is_some_and(is) {
+    if home.and_then(|home| home.field(field)).and_then(|field| field.default.as_ref()).is_some_and(is_value)
+    {
         uses.push(Use::Default);
     }
     for needed in field_uses(schema, entity, field) {
@@ -99,23 +104,23 @@ pub fn enum_value_uses<'a>(schema: &'a Schema, entity: &str, field: &str, value:
                 .is_some_and(|guard| match &guard.condition {
                     Condition::Field { is: comparison, .. } | Condition::Related { is: comparison, .. } => {
                         match comparison {
-                            Comparison::Equals(value) | Comparison::Not(value) => is(value),
-                            Comparison::OneOf(values) => values.iter().any(is),
+                            Comparison::Equals(value) | Comparison::Not(value) => is_value(value),
+                            Comparison::OneOf(values) => values.iter().any(is_value),
                             _ => false,
                         }
                     }
                     _ => false,
                 }),
-            Use::Effect(from, action, index) => schema
-                .entity(from)
-                .and_then(|from| from.action(action))
+            Use::Effect(owner, action, index) => schema
+                .entity(owner)
+                .and_then(|owner| owner.action(action))
                 .and_then(|action| action.effects.get(index))
                 .is_some_and(|effect| match effect {
-                    Effect::Set { to: Operand::Value(value), .. } => is(value),
+                    Effect::Set { to: Operand::Value(value), .. } => is_value(value),
                     Effect::Create { entity: created, values, .. } if created == entity => {
                         values.iter().any(|assigned| {
                             assigned.field == field
-                                && matches!(&assigned.from, Operand::Value(value) if is(value))
+                                && matches!(&assigned.from, Operand::Value(value) if is_value(value))
                         })
                     }
                     _ => false,
@@ -123,7 +128,7 @@ pub fn enum_value_uses<'a>(schema: &'a Schema, entity: &str, field: &str, value:
             Use::Analytic(analytic) => analytic.only.as_ref().is_some_and(|only| {
                 only.field == field
                     && only_entity(schema, analytic).is_some_and(|restricted| restricted.key == entity)
-                    && is(&only.equals)
+                    && is_value(&only.equals)
             }),
         };
         if needs {
@@ -186,12 +191,12 @@ pub(crate) fn effect_needs(home: &Entity, effect: &Effect, entity: &str, field: 
 
 /// Whether an analytic looks at `entity.field`.
 pub(crate) fn analytic_needs(schema: &Schema, analytic: &Analytic, entity: &str, field: &str) -> bool {
-    let is = |key: &Option<String>| key.as_deref() == Some(field);
+    let is_field = |key: &Option<String>| key.as_deref() == Some(field);
     let own = analytic.entity == entity
         && (analytic.measure.field() == Some(field)
-            || is(&analytic.group_by)
-            || is(&analytic.by)
-            || analytic.only.as_ref().is_some_and(|only| is(&only.through)));
+            || is_field(&analytic.group_by)
+            || is_field(&analytic.by)
+            || analytic.only.as_ref().is_some_and(|only| is_field(&only.through)));
     own || analytic.only.as_ref().is_some_and(|only| {
         only.field == field
             && only_entity(schema, analytic).is_some_and(|restricted| restricted.key == entity)

@@ -106,11 +106,11 @@ fn params(action: &Action, location: &dyn Fn() -> String, faults: &mut Faults) {
 
 /// Whether an effect takes a value from a parameter.
 pub(crate) fn uses_param(action: &Action, param: &str) -> bool {
-    let is = |operand: &Operand| matches!(operand, Operand::Param(key) if key == param);
+    let is_param = |operand: &Operand| matches!(operand, Operand::Param(key) if key == param);
     action.effects.iter().any(|effect| match effect {
-        Effect::Set { to, .. } => is(to),
-        Effect::Increment { by, .. } => is(by),
-        Effect::Create { values, .. } => values.iter().any(|value| is(&value.from)),
+        Effect::Set { to, .. } => is_param(to),
+        Effect::Increment { by, .. } => is_param(by),
+        Effect::Create { values, .. } => values.iter().any(|value| is_param(&value.from)),
     })
 }
 
@@ -137,14 +137,14 @@ pub(crate) fn condition_fault(schema: &Schema, entity: &Entity, condition: &Cond
     }
 }
 
-fn comparison_fault(entity: &Entity, key: &str, is: &Comparison) -> Option<String> {
+fn comparison_fault(entity: &Entity, key: &str, comparison: &Comparison) -> Option<String> {
     let Some(field) = entity.field(key) else {
         return Some(format!("there is no field `{}.{key}`", entity.key));
     };
     if field.computed.is_some() || matches!(field.kind, Kind::Reference { .. } | Kind::StringList { .. }) {
         return Some(format!("`{}.{key}` cannot be compared", entity.key));
     }
-    let good = match is {
+    let good = match comparison {
         Comparison::Equals(value) | Comparison::Not(value) => {
             matches!(
                 field.kind,
@@ -185,7 +185,7 @@ fn effect_fault(schema: &Schema, entity: &Entity, action: &Action, effect: &Effe
                 Operand::Own(_) => Some("a field is set to a value or a parameter".to_owned()),
             }
         }
-        Effect::Increment { field: key, by } => {
+        Effect::Increment { field: key, by: step } => {
             let Some(field) = entity.field(key) else {
                 return Some(format!("there is no field `{key}`"));
             };
@@ -196,11 +196,11 @@ fn effect_fault(schema: &Schema, entity: &Entity, action: &Action, effect: &Effe
                         .to_owned(),
                 );
             }
-            match by {
+            match step {
                 Operand::Value(value) => {
                     let good = value
                         .as_i64()
-                        .is_some_and(|by| by != 0 && by.abs() <= super::values::GREATEST_NUMBER);
+                        .is_some_and(|step| step != 0 && step.abs() <= super::values::GREATEST_NUMBER);
                     (!good).then(|| "the amount is an integer other than 0".to_owned())
                 }
                 Operand::Param(param) => param_fault(action, param, field),

@@ -178,19 +178,19 @@ fn computed_fault(schema: &Schema, entity: &Entity, field: &Field, computed: &Co
                 Ok(())
             }
         }),
-        Computed::CountOf { entity: from, reference } => {
-            if !refers(schema, from, reference, &entity.key) {
-                Err(format!("`{from}.{reference}` is no reference to this entity"))
+        Computed::CountOf { entity: owner, reference } => {
+            if !refers(schema, owner, reference, &entity.key) {
+                Err(format!("`{owner}.{reference}` is no reference to this entity"))
             } else if !matches!(field.kind, Kind::Integer { .. }) {
                 Err("a count is an integer".to_owned())
             } else {
                 Ok(())
             }
         }
-        Computed::TotalOf { entity: from, reference, field: summed_key } => {
-            let summed = schema.entity(from).and_then(|from| from.field(summed_key));
-            if !refers(schema, from, reference, &entity.key) {
-                return Some(format!("`{from}.{reference}` is no reference to this entity"));
+        Computed::TotalOf { entity: owner, reference, field: summed_key } => {
+            let summed = schema.entity(owner).and_then(|owner| owner.field(summed_key));
+            if !refers(schema, owner, reference, &entity.key) {
+                return Some(format!("`{owner}.{reference}` is no reference to this entity"));
             }
             match summed {
                 Some(found) if found.computed.is_none() && found.is_numeric() => {
@@ -200,7 +200,7 @@ fn computed_fault(schema: &Schema, entity: &Entity, field: &Field, computed: &Co
                         Err("a total has the type of what is summed".to_owned())
                     }
                 }
-                _ => Err(format!("`{from}.{summed_key}` is no number")),
+                _ => Err(format!("`{owner}.{summed_key}` is no number")),
             }
         }
     };
@@ -208,9 +208,9 @@ fn computed_fault(schema: &Schema, entity: &Entity, field: &Field, computed: &Co
 }
 
 /// Whether a field of an entity is a reference to another one.
-pub(super) fn refers(schema: &Schema, from: &str, reference: &str, to: &str) -> bool {
+pub(super) fn refers(schema: &Schema, owner: &str, reference: &str, target: &str) -> bool {
     schema
-        .entity(from)
-        .and_then(|from| from.field(reference))
-        .is_some_and(|field| field.computed.is_none() && field.target() == Some(to))
+        .entity(owner)
+        .and_then(|owner| owner.field(reference))
+        .is_some_and(|field| field.computed.is_none() && field.target() == Some(target))
 }

@@ -22,24 +22,25 @@ pub(crate) fn can_hold(schema: &Schema, entity: &Entity, action: &Action) -> boo
     })
 }
 
-/// Whether an action allows other records if `with` (or nothing) stands in the place of one of its guards.
+/// Whether an action allows other records if `other_condition` (or nothing) stands in the place of one of its guards.
 pub fn matters(
     schema: &Schema,
     entity: &Entity,
     action: &Action,
     guard: usize,
-    with: Option<&Condition>,
+    other_condition: Option<&Condition>,
 ) -> bool {
     let Some(old) = action.guards.get(guard).map(|guard| &guard.condition) else { return false };
     let others: Vec<&Condition> = guards_of_same_value(action, old).filter(|other| *other != old).collect();
     let mut all = others.clone();
     all.push(old);
-    all.extend(with);
+    all.extend(other_condition);
     let Some(inputs) = guard_inputs(schema, entity, &all) else { return true };
     inputs.iter().any(|input| {
         let input = input.as_ref();
         others.iter().all(|other| holds(other, input))
-            && holds(old, input) != with.is_none_or(|with| holds(with, input))
+            && holds(old, input)
+                != other_condition.is_none_or(|other_condition| holds(other_condition, input))
     })
 }
 
@@ -141,10 +142,12 @@ fn compared<'a>(conditions: &'a [&'a Condition]) -> impl Iterator<Item = &'a Val
     conditions
         .iter()
         .filter_map(|condition| match condition {
-            Condition::Field { is, .. } | Condition::Related { is, .. } => Some(is),
+            Condition::Field { is: comparison, .. } | Condition::Related { is: comparison, .. } => {
+                Some(comparison)
+            }
             _ => None,
         })
-        .flat_map(|is| match is {
+        .flat_map(|comparison| match comparison {
             Comparison::Equals(value)
             | Comparison::Not(value)
             | Comparison::AtLeast(value)

@@ -27,8 +27,7 @@ fn the_example_is_valid() {
 #[test]
 fn every_broken_rule_is_found() {
     let filter = |field: &str, op: &str| json!({"field": field, "op": op});
-    let guard =
-        |is: serde_json::Value| json!({"key": "new_guard", "when": "field", "field": "status", "is": is});
+    let guard = |comparison: serde_json::Value| json!({"key": "new_guard", "when": "field", "field": "status", "is": comparison});
     let broken = [
         ("/version", json!("stamina-schema/0"), "version"),
         ("/title", json!(""), "title"),

@@ -104,7 +104,7 @@ pub fn is_date_time(text: &str) -> bool {
         return false;
     }
     let number =
-        |from: usize, to: usize| bytes[from..to].iter().fold(0_u32, |n, b| n * 10 + u32::from(b - b'0'));
+        |start: usize, end: usize| bytes[start..end].iter().fold(0_u32, |n, b| n * 10 + u32::from(b - b'0'));
     let (year, month, day) = (number(0, 4), number(5, 7), number(8, 10));
     let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let days = match month {

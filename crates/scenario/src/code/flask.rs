@@ -159,10 +159,10 @@ impl<'a> App<'a> {
 
     /// The function that finds the records of an entity that refer to another one by a field.
     fn finder(&self, target: &str, entity: &str, reference: &str) -> Option<&str> {
-        let from = *self.by_key.get(entity)?;
+        let unit = *self.by_key.get(entity)?;
         let incoming = self.unit(target)?.incoming.iter().find(|incoming| {
-            incoming.unit == from
-                && self.units[from].columns.get(incoming.column).is_some_and(|c| c.field.key == reference)
+            incoming.unit == unit
+                && self.units[unit].columns.get(incoming.column).is_some_and(|c| c.field.key == reference)
         });
         incoming.map(|incoming| incoming.finder.as_str())
     }

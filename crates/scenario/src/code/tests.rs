@@ -130,9 +130,9 @@ fn what_builders_say_is_not_said_again() {
     suite.builders = vec![builder];
     suite.builders[0].bodies =
         vec![json!({"a": 1, "b": "x", "c": true}), json!({"a": 2, "b": "y", "c": {"$": "one.id"}})];
-    let make = |nth: u32, keep: String, with: serde_json::Value| {
-        let with = with.as_object().cloned().unwrap_or_default();
-        Step::Record(RecordStep { make: key.clone(), nth, keep, with })
+    let make = |nth: u32, keep: String, values: serde_json::Value| {
+        let values = values.as_object().cloned().unwrap_or_default();
+        Step::Record(RecordStep { make: key.clone(), nth, keep, with: values })
     };
     let send = |method, path, body, status| {
         Step::Request(RequestStep {

@@ -179,7 +179,7 @@ impl Stage {
     pub(super) fn publish(
         &self,
         built: &Path,
-        to: &Target,
+        destination: &Target,
         generation: &Generation,
         force: bool,
     ) -> Result<(), PackError> {
@@ -189,7 +189,7 @@ impl Stage {
         let target = &self.place.path;
         let write = |error| PackError::Write { path: target.clone(), error };
         if target.exists() {
-            may_replace(target, to, generation, force)?;
+            may_replace(target, destination, generation, force)?;
         }
         if target.is_dir() {
             let old = self.place.sibling("old");

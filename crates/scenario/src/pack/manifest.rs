@@ -101,7 +101,7 @@ impl ScenarioEntry {
 }
 
 /// Hashes; the first that is none ends it, so that a list of millions of short ones takes no memory.
-fn hashes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+fn hashes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     struct Hashes;
     impl<'de> Visitor<'de> for Hashes {
         type Value = Vec<String>;
@@ -119,7 +119,7 @@ fn hashes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
             Ok(hashes)
         }
     }
-    from.deserialize_seq(Hashes)
+    deserializer.deserialize_seq(Hashes)
 }
 
 /// The field by which a manifest is recognized.

@@ -291,9 +291,9 @@ impl Pack {
         let index = (turn as usize).wrapping_sub(1);
         let (sampled, fallback) = (entry.sampled.get(index)?, entry.fallback.get(index)?);
         let changes = self.changes(scenario, turn).ok()?;
-        let parts = |from: Origin| match &changes {
-            None => u32::from(entry.origin == from),
-            Some(changes) => changes.changes.iter().filter(|change| change.origin == from).count() as u32,
+        let parts = |origin: Origin| match &changes {
+            None => u32::from(entry.origin == origin),
+            Some(changes) => changes.changes.iter().filter(|change| change.origin == origin).count() as u32,
         };
         let (model, seed) = (parts(Origin::Model), parts(Origin::Replaced));
         ((*sampled, *fallback) != (model, seed)).then(|| {

@@ -40,7 +40,7 @@ impl Folder {
 impl Sink for Folder {
     fn put(&mut self, path: &str, content: &[u8]) -> io::Result<()> {
         let folder = files::parent(path);
-        if !self.made.iter().any(|made| made == folder) {
+        if !self.made.iter().any(|known_folder| known_folder == folder) {
             std::fs::create_dir_all(self.root.join(folder))?;
             self.made.push(folder.to_owned());
         }

@@ -64,15 +64,15 @@ fn a_folder_and_a_zip_hold_the_same_and_come_back_as_they_were_made() {
             let seed = Seed { base: 7, scenario };
             let mut maker = TurnMaker::new(&ProgrammaticSampler, seed, generation.num_changes_per_turn);
             for turn in 1..=3 {
-                let made = maker.make_next().expect("it is made");
-                assert_eq!(&pack.schema(scenario, turn).expect("a schema"), &made.schema);
-                assert_eq!(&pack.changes(scenario, turn).expect("changes"), &made.changes);
-                assert_eq!(&pack.request(scenario, turn).expect("a request"), &made.request);
-                assert_eq!(&pack.specification(scenario, turn).expect("a text"), &made.specification);
-                assert_eq!(&pack.suite(scenario, turn).expect("a suite"), &made.suite);
+                let made_turn = maker.make_next().expect("it is made");
+                assert_eq!(&pack.schema(scenario, turn).expect("a schema"), &made_turn.schema);
+                assert_eq!(&pack.changes(scenario, turn).expect("changes"), &made_turn.changes);
+                assert_eq!(&pack.request(scenario, turn).expect("a request"), &made_turn.request);
+                assert_eq!(&pack.specification(scenario, turn).expect("a text"), &made_turn.specification);
+                assert_eq!(&pack.suite(scenario, turn).expect("a suite"), &made_turn.suite);
                 assert_eq!(pack.answers(scenario, turn).expect("answers"), []);
                 let flask = pack.text(scenario, turn, Part::Flask).expect("a server");
-                assert_eq!(flask, crate::code::flask(&made.schema));
+                assert_eq!(flask, crate::code::flask(&made_turn.schema));
             }
         }
         assert!(matches!(pack.schema(2, 1), Err(PackError::NoSuch(_))));
@@ -257,41 +257,41 @@ fn nothing_but_a_pack_is_replaced() {
             Err(error) => panic!("{error}"),
         }
     };
-    let (one, other) = (small(1, 1), small(1, 2));
+    let (first_draft, other) = (small(1, 1), small(1, 2));
     std::fs::create_dir(path_of("empty")).expect("a folder");
-    assert!(!occupied(&one, "empty", false), "an empty folder is taken");
-    assert!(!occupied(&one, "empty", false), "the same pack is made again");
+    assert!(!occupied(&first_draft, "empty", false), "an empty folder is taken");
+    assert!(!occupied(&first_draft, "empty", false), "the same pack is made again");
     assert!(occupied(&other, "empty", false), "another pack is not replaced");
     assert!(!occupied(&other, "empty", true), "unless it is asked for");
     let manifest = path_of("empty").join(MANIFEST);
     let text = std::fs::read_to_string(&manifest).expect("a manifest");
     std::fs::write(&manifest, text.replace(PACK_VERSION, "stamina-pack/1")).expect("it is written");
     assert!(
-        occupied(&one, "empty", false) && occupied(&other, "empty", false),
+        occupied(&first_draft, "empty", false) && occupied(&other, "empty", false),
         "nor is one of another format"
     );
     assert!(!occupied(&other, "empty", true), "unless it is asked for");
     let suites = path_of("empty").join("scenario_0/test_suites");
     std::fs::create_dir(suites.join("__pycache__")).expect("a folder");
-    assert!(!occupied(&one, "empty", true), "what Python left is nobody's");
+    assert!(!occupied(&first_draft, "empty", true), "what Python left is nobody's");
     for name in ["scenario_0/notes.txt", "scenario_0/test_suites/mine.py", "scenario_0/specs/turn_1.md.orig"]
     {
         std::fs::write(path_of("empty").join(name), "mine").expect("it is written");
-        assert!(occupied(&one, "empty", false), "{name} would be lost");
-        assert!(occupied(&one, "empty", true), "{name} would be lost");
+        assert!(occupied(&first_draft, "empty", false), "{name} would be lost");
+        assert!(occupied(&first_draft, "empty", true), "{name} would be lost");
         std::fs::remove_file(path_of("empty").join(name)).expect("it is removed");
     }
     std::fs::write(path_of("empty").join("notes.txt"), "mine").expect("it is written");
     assert!(occupied(&other, "empty", true), "a folder with anything else never");
     std::fs::create_dir(path_of("other")).expect("a folder");
     std::fs::write(path_of("other").join("manifest.json"), "{}").expect("it is written");
-    assert!(occupied(&one, "other", true));
+    assert!(occupied(&first_draft, "other", true));
     std::fs::write(path_of("x.zip"), "mine").expect("it is written");
-    assert!(occupied(&one, "x.zip", true));
+    assert!(occupied(&first_draft, "x.zip", true));
     std::fs::write(path_of("file"), "mine").expect("it is written");
-    assert!(occupied(&one, "file", true));
-    assert!(!occupied(&one, "a.zip", false));
-    assert!(!occupied(&one, "a.zip", false));
+    assert!(occupied(&first_draft, "file", true));
+    assert!(!occupied(&first_draft, "a.zip", false));
+    assert!(!occupied(&first_draft, "a.zip", false));
     assert!(occupied(&other, "a.zip", false));
     assert_eq!(names(temp.path()), ["a.zip", "empty", "file", "other", "x.zip"]);
 }
@@ -399,11 +399,11 @@ fn two_generations_to_the_same_place_do_not_disturb_each_other() {
             let options = Options::default();
             generate(&small(1, 2), &ProgrammaticSampler, &target, &options, &met, &AtomicBool::new(false))
         };
-        let (one, two) = std::thread::scope(|scope| {
+        let (first_hash, two) = std::thread::scope(|scope| {
             let other = scope.spawn(run);
             (run(), other.join().expect("it ends"))
         });
-        assert_eq!(one.expect("it is generated"), two.expect("it is generated"));
+        assert_eq!(first_hash.expect("it is generated"), two.expect("it is generated"));
         let pack = Pack::open_path(&temp.path().join(name)).expect("it is a pack");
         assert_eq!(verified(&pack), []);
     }

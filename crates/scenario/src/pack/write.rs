@@ -220,16 +220,16 @@ impl Work<'_> {
             if self.cancel.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed) {
                 return Err(PackError::Cancelled);
             }
-            let made = maker.make_next()?;
+            let made_turn = maker.make_next()?;
             if turn == 1 {
-                (title, topic) = (made.schema.title.clone(), made.schema.topic.clone());
-                origin = Origin::from_answers(&made.answers);
+                (title, topic) = (made_turn.schema.title.clone(), made_turn.schema.topic.clone());
+                origin = Origin::from_answers(&made_turn.answers);
             }
             if self.generation.use_llm_sampler {
-                sampled.push(made.parts_from(Origin::Model));
-                fallback.push(made.parts_from(Origin::Replaced));
+                sampled.push(made_turn.parts_from(Origin::Model));
+                fallback.push(made_turn.parts_from(Origin::Replaced));
             }
-            turn_sha256.push(out.turn(made)?);
+            turn_sha256.push(out.turn(made_turn)?);
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
             (self.progress)(Progress { done, total });
         }
@@ -264,8 +264,8 @@ struct TurnWriter<'a> {
 
 impl TurnWriter<'_> {
     /// Writes a turn and gives its hash.
-    fn turn(&mut self, made: &MadeTurn) -> Result<String, PackError> {
-        let turn = made.turn;
+    fn turn(&mut self, made_turn: &MadeTurn) -> Result<String, PackError> {
+        let turn = made_turn.turn;
         let faulty = |scenario, error: serde_json::Error| PackError::Faulty {
             scenario,
             turn,
@@ -276,34 +276,35 @@ impl TurnWriter<'_> {
             let path = part.path(turn);
             match part {
                 Part::Schema => {
-                    let text = self.schemas.next(&made.schema).map_err(|e| faulty(self.scenario, e))?;
+                    let text = self.schemas.next(&made_turn.schema).map_err(|e| faulty(self.scenario, e))?;
                     self.file(&mut hash, &path, text.as_bytes())?;
                 }
                 Part::Changes => {
-                    if let Some(changes) = &made.changes {
+                    if let Some(changes) = &made_turn.changes {
                         let text = yaml::to_string(changes).map_err(|e| faulty(self.scenario, e))?;
                         self.file(&mut hash, &path, text.as_bytes())?;
                     }
                 }
-                Part::Request => self.file(&mut hash, &path, made.request.as_bytes())?,
-                Part::Specification => self.file(&mut hash, &path, made.specification.as_bytes())?,
+                Part::Request => self.file(&mut hash, &path, made_turn.request.as_bytes())?,
+                Part::Specification => self.file(&mut hash, &path, made_turn.specification.as_bytes())?,
                 Part::Suite => {
                     let mut suites = std::mem::take(&mut self.suites);
-                    let text =
-                        suites.next(&made.suite, &made.equals).map_err(|e| faulty(self.scenario, e))?;
+                    let text = suites
+                        .next(&made_turn.suite, &made_turn.equals)
+                        .map_err(|e| faulty(self.scenario, e))?;
                     self.file(&mut hash, &path, text)?;
                     self.suites = suites;
                 }
                 Part::Pytest => {
                     let mut tests = std::mem::take(&mut self.tests);
-                    self.file(&mut hash, &path, tests.next(&made.suite, &made.equals).as_bytes())?;
+                    self.file(&mut hash, &path, tests.next(&made_turn.suite, &made_turn.equals).as_bytes())?;
                     self.tests = tests;
                 }
-                Part::Flask => self.file(&mut hash, &path, code::flask(&made.schema).as_bytes())?,
+                Part::Flask => self.file(&mut hash, &path, code::flask(&made_turn.schema).as_bytes())?,
                 Part::Answers => {
-                    if !made.answers.is_empty() {
-                        let mut text =
-                            serde_json::to_vec_pretty(&made.answers).map_err(|e| faulty(self.scenario, e))?;
+                    if !made_turn.answers.is_empty() {
+                        let mut text = serde_json::to_vec_pretty(&made_turn.answers)
+                            .map_err(|e| faulty(self.scenario, e))?;
                         text.push(b'\n');
                         self.file(&mut hash, &path, &text)?;
                     }

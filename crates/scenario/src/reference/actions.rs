@@ -151,7 +151,7 @@ impl World {
             }
             EffectPlan::Create { link, values } => {
                 let Some(other) = plan.entities.get(link.entity) else { return Ok(()) };
-                let mut made: Vec<Value> = other
+                let mut records: Vec<Value> = other
                     .fields
                     .iter()
                     .map(|field| match &field.default {
@@ -159,24 +159,24 @@ impl World {
                         _ => Value::Null,
                     })
                     .collect();
-                for (field, from) in values {
-                    if let Some(slot) = made.get_mut(*field) {
-                        *slot = operand(from);
+                for (field, given_operand) in values {
+                    if let Some(slot) = records.get_mut(*field) {
+                        *slot = operand(given_operand);
                     }
                 }
-                if let Some(slot) = made.get_mut(link.field) {
+                if let Some(slot) = records.get_mut(link.field) {
                     *slot = Value::from(before.id);
                 }
-                for (index, value) in made.iter().enumerate() {
+                for (index, value) in records.iter().enumerate() {
                     let read_only = other.fields.get(index).is_some_and(|field| field.read_only);
                     if index != link.field && !read_only {
                         self.allowed(plan, link.entity, index, value)?;
                     }
                 }
-                let free = self.check_unique(link.entity, other, &made, None);
+                let free = self.check_unique(link.entity, other, &records, None);
                 free.map_err(|failure| refused(failure.message))?;
                 if !self.has(Flaw::CreateEffectIgnored) {
-                    draft.created.push((link.entity, made));
+                    draft.created.push((link.entity, records));
                 }
             }
         }
@@ -199,8 +199,8 @@ impl World {
 }
 
 /// Whether a value compares as asked. With null only `IsNotSet` and `Not` hold.
-fn compares(is: &Comparison, value: &Value) -> bool {
-    match is {
+fn compares(comparison: &Comparison, value: &Value) -> bool {
+    match comparison {
         Comparison::IsSet => !value.is_null(),
         Comparison::IsNotSet => value.is_null(),
         Comparison::Not(other) => !is_same_value(value, other),

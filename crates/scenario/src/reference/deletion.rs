@@ -46,9 +46,9 @@ impl World {
             if self.has(Flaw::CascadeIgnored) || (self.has(Flaw::CascadeOneLevelOnly) && place != first) {
                 continue;
             }
-            for (from, rule) in self.referring_to(plan, place) {
-                if rule == OnDelete::Cascade && going.insert(from) {
-                    next.push(from);
+            for (referrer, rule) in self.referring_to(plan, place) {
+                if rule == OnDelete::Cascade && going.insert(referrer) {
+                    next.push(referrer);
                 }
             }
         }
@@ -63,7 +63,7 @@ impl World {
         let forbids = |&place: &RecordKey| {
             let live = self
                 .referring_to(plan, place)
-                .any(|(from, rule)| rule == OnDelete::Restrict && !going.contains(&from));
+                .any(|(referrer, rule)| rule == OnDelete::Restrict && !going.contains(&referrer));
             live || (self.has(Flaw::RestrictIgnoresSoftDelete) && self.deleted_restricts(plan, place))
         };
         if self.has(Flaw::RestrictOfFirstOnly) {

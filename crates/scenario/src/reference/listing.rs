@@ -214,13 +214,13 @@ impl World {
                 _ => Err(invalid(format!("{name} cannot be {text:.40}"))),
             }
         };
-        let from = read(&plan.params.start, first, i64::MAX, first)?;
+        let start = read(&plan.params.start, first, i64::MAX, first)?;
         let size =
             read(&plan.params.size, 1, i64::from(pagination.max_size), i64::from(pagination.default_size))?;
         let size = if self.has(Flaw::PageSizeIgnored) { i64::from(pagination.default_size) } else { size };
         let skip = match pagination.style {
-            PaginationStyle::Page => (from - 1).saturating_mul(size),
-            PaginationStyle::Offset => from,
+            PaginationStyle::Page => (start - 1).saturating_mul(size),
+            PaginationStyle::Offset => start,
         };
         let skip = if self.has(Flaw::PageIgnored) { 0 } else { skip };
         // Pages from 0 where they should be from 1, offsets from 1 where they should be from 0.

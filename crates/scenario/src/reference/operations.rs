@@ -144,10 +144,10 @@ impl World {
         {
             self.values(plan, entity_plan, self.object(request)?, Purpose::Create, None)?;
         }
-        let made = self.has(Flaw::ReplaceCreates)
+        let record = self.has(Flaw::ReplaceCreates)
             && request.method == crate::suite::Method::Put
             && integer(id).is_some_and(|id| id > 0);
-        if !made {
+        if !record {
             return Err(failure);
         }
         self.create(plan, entity, request, None)

@@ -173,9 +173,14 @@ impl Positions<'_> {
     }
 
     /// The field of the entity that a reference points to: (reference, target, field).
-    fn referenced_field(&self, from: &Entity, reference: &str, field: &str) -> Option<(usize, usize, usize)> {
-        let index = position(from, reference)?;
-        let target = self.entity(from.fields.get(index)?.target()?)?;
+    fn referenced_field(
+        &self,
+        owner: &Entity,
+        reference: &str,
+        field: &str,
+    ) -> Option<(usize, usize, usize)> {
+        let index = position(owner, reference)?;
+        let target = self.entity(owner.fields.get(index)?.target()?)?;
         Some((index, target, position(self.schema.entities.get(target)?, field)?))
     }
 }
@@ -195,7 +200,7 @@ impl ServerPlan {
                 .map(|(index, entity)| (entity.key.as_str(), index))
                 .collect(),
         };
-        let (from, size) = schema.conventions.pagination.style.params();
+        let (start_param, size) = schema.conventions.pagination.style.params();
         let mut entities: Vec<EntityPlan> =
             schema.entities.iter().map(|entity| EntityPlan::new(&positions, entity)).collect();
         for (index, entity) in schema.entities.iter().enumerate() {
@@ -230,7 +235,7 @@ impl ServerPlan {
                 .collect(),
             params: Params {
                 sort: schema.json_name("sort"),
-                start: schema.json_name(from),
+                start: schema.json_name(start_param),
                 size: schema.json_name(size),
                 include_deleted: schema.json_name("include_deleted"),
             },

@@ -84,36 +84,40 @@ impl Api {
     }
 
     /// A customer with what is given and what is required.
-    fn customer(&mut self, with: Value) -> i64 {
+    fn customer(&mut self, more_fields: Value) -> i64 {
         let n = self.world.tables[0].last_id + 1;
-        self.make("/api/customers", json!({"full_name": "Ann", "email": format!("c{n}@example.org")}), with)
+        self.make(
+            "/api/customers",
+            json!({"full_name": "Ann", "email": format!("c{n}@example.org")}),
+            more_fields,
+        )
     }
 
-    fn mechanic(&mut self, with: Value) -> i64 {
+    fn mechanic(&mut self, more_fields: Value) -> i64 {
         let n = self.world.tables[1].last_id + 1;
         let body = json!({"first_name": "Max", "last_name": "M", "badge": n, "skills": ["wheels"]});
-        self.make("/api/mechanics", body, with)
+        self.make("/api/mechanics", body, more_fields)
     }
 
-    fn order(&mut self, customer: i64, with: Value) -> i64 {
+    fn order(&mut self, customer: i64, more_fields: Value) -> i64 {
         let body = json!({"customer_id": customer, "due_at": "2024-03-01T12:30:00Z"});
-        self.make("/api/repair-orders", body, with)
+        self.make("/api/repair-orders", body, more_fields)
     }
 
-    fn part(&mut self, order: i64, with: Value) -> i64 {
-        self.make("/api/parts", json!({"order_id": order, "title": "tube"}), with)
+    fn part(&mut self, order: i64, more_fields: Value) -> i64 {
+        self.make("/api/parts", json!({"order_id": order, "title": "tube"}), more_fields)
     }
 
-    fn make(&mut self, path: &str, body: Value, with: Value) -> i64 {
-        let answer = self.post(path, merged(body, with));
+    fn make(&mut self, path: &str, body: Value, more_fields: Value) -> i64 {
+        let answer = self.post(path, merged(body, more_fields));
         assert_eq!(answer.status, 201, "{answer:?}");
         answer.body.expect("a record")["id"].as_i64().expect("an id")
     }
 }
 
-fn merged(mut body: Value, with: Value) -> Value {
-    if let (Value::Object(body), Value::Object(with)) = (&mut body, with) {
-        body.extend(with);
+fn merged(mut body: Value, more_fields: Value) -> Value {
+    if let (Value::Object(body), Value::Object(more_fields)) = (&mut body, more_fields) {
+        body.extend(more_fields);
     }
     body
 }

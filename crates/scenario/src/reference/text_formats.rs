@@ -7,7 +7,7 @@ pub(super) fn is_date_time(text: &str) -> bool {
     if !looks_like_date_time(text) {
         return false;
     }
-    let number = |from: usize, to: usize| text.get(from..to).and_then(|part| part.parse::<u32>().ok());
+    let number = |start: usize, end: usize| text.get(start..end).and_then(|part| part.parse::<u32>().ok());
     let (Some(year), Some(month), Some(day)) = (number(0, 4), number(5, 7), number(8, 10)) else {
         return false;
     };

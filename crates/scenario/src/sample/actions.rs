@@ -58,8 +58,8 @@ pub(super) fn action(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Optio
 
 /// A guard on the field that the action sets: it is not what it will be.
 fn own_guard(draw: &mut Draw, schema: &Schema, entity: &Entity, action: &Action) -> Option<Guard> {
-    let Effect::Set { field, to: Operand::Value(to) } = action.effects.first()? else { return None };
-    let condition = guards::condition_before(draw, entity.field(field)?, to)?;
+    let Effect::Set { field, to: Operand::Value(value) } = action.effects.first()? else { return None };
+    let condition = guards::condition_before(draw, entity.field(field)?, value)?;
     guards::named_guard(schema, entity, action, condition)
 }
 
@@ -103,8 +103,8 @@ fn site(effect: &Effect) -> (Option<&str>, Option<&str>) {
 /// Whether an effect can be seen: no guard demands what it sets.
 fn shows(action: &Action, effect: &Effect) -> bool {
     match effect {
-        Effect::Set { field, to: Operand::Value(to) } => {
-            action.guards.iter().all(|guard| !guards::demands(&guard.condition, field, to))
+        Effect::Set { field, to: Operand::Value(value) } => {
+            action.guards.iter().all(|guard| !guards::demands(&guard.condition, field, value))
         }
         _ => true,
     }
@@ -162,8 +162,12 @@ fn word_ideas(
         }
         (_, Kind::Integer { .. }) if !field.nullable => {
             for verb in &word.verbs {
-                let (by, param) = amount(draw, field);
-                out.push(((*verb).to_owned(), Effect::Increment { field: field.key.clone(), by }, param));
+                let (amount_operand, param) = amount(draw, field);
+                out.push((
+                    (*verb).to_owned(),
+                    Effect::Increment { field: field.key.clone(), by: amount_operand },
+                    param,
+                ));
             }
         }
         (_, Kind::Number { .. } | Kind::String { .. }) => {
@@ -191,10 +195,10 @@ fn plain_candidates(draw: &mut Draw, field: &Field) -> Vec<ActionCandidate> {
             candidate(format!("clear_{}", field.key), set(field, json!(false)), None),
         ],
         Kind::Integer { .. } if !field.nullable => {
-            let (by, param) = amount(draw, field);
+            let (amount_operand, param) = amount(draw, field);
             vec![candidate(
                 format!("increase_{}", field.key),
-                Effect::Increment { field: field.key.clone(), by },
+                Effect::Increment { field: field.key.clone(), by: amount_operand },
                 param,
             )]
         }
@@ -286,7 +290,7 @@ fn created_values(
                     && is_subset(&candidate.kind, &field.kind)
             })
             .collect();
-        let from = if !candidates.is_empty() && (field.target().is_some() || draw.chance(35)) {
+        let source = if !candidates.is_empty() && (field.target().is_some() || draw.chance(35)) {
             Operand::Own(draw.pick(&candidates)?.key.clone())
         } else if param.is_none() && is_param(&field.kind) && draw.chance(35) {
             let name = format!("new_{}", field.key);
@@ -295,7 +299,7 @@ fn created_values(
         } else {
             Operand::Value(value(draw, &field.kind)?)
         };
-        values.push(CreatedValue { field: field.key.clone(), from });
+        values.push(CreatedValue { field: field.key.clone(), from: source });
     }
     Some((values, param))
 }
@@ -384,7 +388,7 @@ pub(super) fn other_operand(
     effect: &Effect,
 ) -> Option<Operand> {
     match effect {
-        Effect::Set { field, to: Operand::Value(to) } => {
+        Effect::Set { field, to: Operand::Value(effect_value) } => {
             let field = entity.field(field)?;
             let Kind::Enum { values } = &field.kind else { return None };
             // A verb that names what it did would lie: only what other values of the same field mean nearly the same.
@@ -393,7 +397,7 @@ pub(super) fn other_operand(
             }
             let others: Vec<&String> = values
                 .iter()
-                .filter(|value| to.as_str() != Some(value.as_str()))
+                .filter(|value| effect_value.as_str() != Some(value.as_str()))
                 .filter(|value| {
                     action
                         .guards
@@ -403,10 +407,10 @@ pub(super) fn other_operand(
                 .collect();
             draw.pick(&others).map(|value| Operand::Value(json!(value)))
         }
-        Effect::Increment { field, by: Operand::Value(by) } => {
+        Effect::Increment { field, by: Operand::Value(increment) } => {
             let field = entity.field(field)?;
             let step = step(draw, field);
-            let step = if by.as_i64() == Some(step) { step + 1 } else { step };
+            let step = if increment.as_i64() == Some(step) { step + 1 } else { step };
             Some(Operand::Value(json!(step)))
         }
         Effect::Increment { field, by: Operand::Param(_) } => {

@@ -17,7 +17,7 @@ pub(super) fn new(draw: &mut Draw, schema: &Schema) -> Option<Analytic> {
     let measure = measure(draw, entity, None)?;
     let group_by = if draw.chance(60) { group(draw, entity) } else { None };
     let only = if draw.chance(35) { restriction(draw, schema, entity, group_by.as_deref()) } else { None };
-    let by = if draw.chance(30) { pick_by(draw, entity, group_by.as_deref()) } else { None };
+    let group_field = if draw.chance(30) { pick_by(draw, entity, group_by.as_deref()) } else { None };
     let mut analytic = Analytic {
         key: String::new(),
         name: String::new(),
@@ -25,7 +25,7 @@ pub(super) fn new(draw: &mut Draw, schema: &Schema) -> Option<Analytic> {
         measure,
         group_by,
         only,
-        by,
+        by: group_field,
         introduced_in: schema.turn,
     };
     let mut names = if draw.chance(50) {

@@ -41,7 +41,8 @@ fn new_noun(draw: &mut Draw, schema: &Schema) -> Option<Noun> {
     let weights: Vec<u32> = pool
         .iter()
         .map(|noun| {
-            let present = noun.refers.iter().filter(|to| entity_from_word(schema, to).is_some()).count();
+            let present =
+                noun.refers.iter().filter(|target| entity_from_word(schema, target).is_some()).count();
             2 + 6 * present.min(2) as u32
         })
         .collect();
@@ -74,8 +75,12 @@ pub(super) fn with_noun(draw: &mut Draw, schema: &Schema, noun: &Noun, fields: u
     };
     let mut targets: Vec<&Entity> = Vec::new();
     targets.extend(noun.parent.as_deref().and_then(|key| schema.entity(key)));
-    for to in &noun.refers {
-        let target = if *to == "*" { draw.pick(&schema.entities) } else { entity_from_word(schema, to) };
+    for target_noun in &noun.refers {
+        let target = if *target_noun == "*" {
+            draw.pick(&schema.entities)
+        } else {
+            entity_from_word(schema, target_noun)
+        };
         if let Some(target) = target
             && (targets.is_empty() || draw.chance(70))
         {

@@ -226,7 +226,7 @@ fn longest_chain_above(schema: &Schema, key: &str, limit: usize) -> usize {
     schema
         .references_to(key)
         .filter(|(_, field)| field.required)
-        .map(|(from, _)| 1 + longest_chain_above(schema, &from.key, limit - 1))
+        .map(|(owner, _)| 1 + longest_chain_above(schema, &owner.key, limit - 1))
         .max()
         .unwrap_or(0)
 }
@@ -344,24 +344,24 @@ fn referring<'a>(draw: &mut Draw, schema: &'a Schema, entity: &'a Entity) -> Opt
 }
 
 fn count(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Option<FieldDraft> {
-    let (from, reference) = referring(draw, schema, entity)?;
-    let names = vec![format!("{}_count", from.name), format!("number_of_{}", from.plural)];
-    let computed = Computed::CountOf { entity: from.key.clone(), reference: reference.key.clone() };
+    let (owner, reference) = referring(draw, schema, entity)?;
+    let names = vec![format!("{}_count", owner.name), format!("number_of_{}", owner.plural)];
+    let computed = Computed::CountOf { entity: owner.key.clone(), reference: reference.key.clone() };
     Some((names, Kind::Integer { min: None, max: None }, computed))
 }
 
 fn total(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Option<FieldDraft> {
-    let (from, reference) = referring(draw, schema, entity)?;
+    let (owner, reference) = referring(draw, schema, entity)?;
     let numbers: Vec<&Field> =
-        from.fields.iter().filter(|field| field.is_writable() && field.is_numeric()).collect();
+        owner.fields.iter().filter(|field| field.is_writable() && field.is_numeric()).collect();
     let field = *draw.pick(&numbers)?;
     let kind = match field.kind {
         Kind::Integer { .. } => Kind::Integer { min: None, max: None },
         _ => Kind::Number { min: None, max: None },
     };
-    let names = vec![format!("total_{}", field.key), format!("{}_{}_sum", from.name, field.key)];
+    let names = vec![format!("total_{}", field.key), format!("{}_{}_sum", owner.name, field.key)];
     let computed = Computed::TotalOf {
-        entity: from.key.clone(),
+        entity: owner.key.clone(),
         reference: reference.key.clone(),
         field: field.key.clone(),
     };

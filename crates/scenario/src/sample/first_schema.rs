@@ -80,10 +80,11 @@ fn core(draw: &mut Draw, schema: &Schema, count: usize) -> Vec<Noun> {
             .iter()
             .map(|noun| {
                 let wanted = chosen.iter().any(|other| other.refers.contains(&noun.name.as_str()));
-                let wants = noun.refers.iter().any(|to| chosen.iter().any(|other| other.name == *to));
+                let has_target =
+                    noun.refers.iter().any(|target| chosen.iter().any(|other| other.name == *target));
                 if wanted {
                     12
-                } else if wants {
+                } else if has_target {
                     6
                 } else {
                     1
@@ -98,7 +99,9 @@ fn core(draw: &mut Draw, schema: &Schema, count: usize) -> Vec<Noun> {
     while !chosen.is_empty() {
         let index = chosen
             .iter()
-            .position(|noun| noun.refers.iter().all(|to| chosen.iter().all(|other| other.name != *to)))
+            .position(|noun| {
+                noun.refers.iter().all(|target| chosen.iter().all(|other| other.name != *target))
+            })
             .unwrap_or(0);
         ordered.push(chosen.remove(index));
     }

@@ -56,10 +56,10 @@ pub(super) fn condition(
             // An effect that creates records of an entity is no condition on them.
             let all: Vec<(&Entity, &Field)> = schema
                 .references_to(&entity.key)
-                .filter(|(from, field)| free(&(Some(&from.key), &field.key)))
+                .filter(|(owner, field)| free(&(Some(&owner.key), &field.key)))
                 .collect();
-            let (from, reference) = *draw.pick(&all)?;
-            let (entity, reference) = (from.key.clone(), reference.key.clone());
+            let (owner, reference) = *draw.pick(&all)?;
+            let (entity, reference) = (owner.key.clone(), reference.key.clone());
             Some(if way == 2 {
                 Condition::HasAtLeast { entity, reference, count: if draw.chance(75) { 1 } else { 2 } }
             } else {
@@ -127,22 +127,23 @@ pub(super) fn comparison(draw: &mut Draw, field: &Field) -> Option<Comparison> {
 }
 
 /// The condition that a field is not yet what an action sets it to.
-pub(super) fn condition_before(draw: &mut Draw, field: &Field, to: &Value) -> Option<Condition> {
-    let is = match &field.kind {
+pub(super) fn condition_before(draw: &mut Draw, field: &Field, value_after: &Value) -> Option<Condition> {
+    let comparison = match &field.kind {
         Kind::Enum { values } => {
-            let others: Vec<&String> = values.iter().filter(|value| to.as_str() != Some(value)).collect();
+            let others: Vec<&String> =
+                values.iter().filter(|value| value_after.as_str() != Some(value)).collect();
             match draw.number_below(3) {
                 0 => Comparison::Equals(json!(draw.pick(&others)?)),
                 1 if others.len() > 2 => {
                     Comparison::OneOf(others.iter().take(2).map(|value| json!(value)).collect())
                 }
-                _ => Comparison::Not(to.clone()),
+                _ => Comparison::Not(value_after.clone()),
             }
         }
-        Kind::Boolean => Comparison::Equals(json!(!to.as_bool()?)),
+        Kind::Boolean => Comparison::Equals(json!(!value_after.as_bool()?)),
         _ => return None,
     };
-    Some(Condition::Field { field: field.key.clone(), is })
+    Some(Condition::Field { field: field.key.clone(), is: comparison })
 }
 
 /// Whether a condition lets an action through only where a field has this value already.
@@ -164,7 +165,7 @@ pub(super) fn named_guard(
     action: &Action,
     condition: Condition,
 ) -> Option<Guard> {
-    let compared = |field: &str, is: &Comparison| match is {
+    let compared = |field: &str, comparison: &Comparison| match comparison {
         Comparison::Equals(Value::String(value)) => vec![value.clone(), format!("{field}_{value}")],
         Comparison::Equals(Value::Bool(true)) => vec![field.to_owned(), format!("is_{field}")],
         Comparison::Equals(Value::Bool(false)) => vec![format!("not_{field}"), format!("without_{field}")],
@@ -178,9 +179,9 @@ pub(super) fn named_guard(
         Comparison::IsNotSet => vec![format!("no_{field}"), format!("{field}_open")],
     };
     let keys = match &condition {
-        Condition::Field { field, is } => compared(field, is),
-        Condition::Related { reference, field, is } => {
-            compared(field, is).into_iter().map(|key| format!("{reference}_{key}")).collect()
+        Condition::Field { field, is: comparison } => compared(field, comparison),
+        Condition::Related { reference, field, is: comparison } => {
+            compared(field, comparison).into_iter().map(|key| format!("{reference}_{key}")).collect()
         }
         Condition::HasAtLeast { entity, count, .. } => {
             let word = if *count == 1 { "has" } else { "several" };
@@ -204,12 +205,12 @@ pub(super) fn other_condition(
     action: &Action,
     guard: &Guard,
 ) -> Option<Condition> {
-    let changed = |draw: &mut Draw, field: &Field, is: &Comparison| {
+    let changed = |draw: &mut Draw, field: &Field, comparison: &Comparison| {
         let values = match &field.kind {
             Kind::Enum { values } => values.as_slice(),
             _ => &[],
         };
-        Some(match is {
+        Some(match comparison {
             Comparison::AtLeast(_) => Comparison::AtLeast(threshold(draw, &field.kind)?),
             Comparison::AtMost(_) => Comparison::AtMost(threshold(draw, &field.kind)?),
             Comparison::OneOf(_) if values.len() > 2 => {
@@ -226,15 +227,15 @@ pub(super) fn other_condition(
         })
     };
     let condition = match &guard.condition {
-        Condition::Field { field, is } => {
-            Condition::Field { field: field.clone(), is: changed(draw, entity.field(field)?, is)? }
+        Condition::Field { field, is: comparison } => {
+            Condition::Field { field: field.clone(), is: changed(draw, entity.field(field)?, comparison)? }
         }
-        Condition::Related { reference, field, is } => {
+        Condition::Related { reference, field, is: comparison } => {
             let target = schema.entity(entity.field(reference)?.target()?)?;
             Condition::Related {
                 reference: reference.clone(),
                 field: field.clone(),
-                is: changed(draw, target.field(field)?, is)?,
+                is: changed(draw, target.field(field)?, comparison)?,
             }
         }
         Condition::HasAtLeast { entity, reference, count } => Condition::HasAtLeast {
@@ -245,9 +246,9 @@ pub(super) fn other_condition(
         Condition::HasNone { .. } => return None,
     };
     // What the action does must still be seen.
-    let seen = action.effects.iter().all(|effect| match effect {
-        Effect::Set { field, to: Operand::Value(to) } => !demands(&condition, field, to),
+    let is_satisfiable = action.effects.iter().all(|effect| match effect {
+        Effect::Set { field, to: Operand::Value(value_after) } => !demands(&condition, field, value_after),
         _ => true,
     });
-    (condition != guard.condition && seen).then_some(condition)
+    (condition != guard.condition && is_satisfiable).then_some(condition)
 }

@@ -183,8 +183,8 @@ pub(super) fn value_word(word: &'static FieldWord, value: &str) -> Option<&'stat
 }
 
 /// The entities of a schema that a field of this entity may refer to: none that leads back to it.
-pub(super) fn targets<'a>(schema: &'a Schema, from: &'a str) -> Vec<&'a Entity> {
-    let mut leads_back = vec![from];
+pub(super) fn targets<'a>(schema: &'a Schema, owner: &'a str) -> Vec<&'a Entity> {
+    let mut leads_back = vec![owner];
     let mut index = 0;
     while let Some(key) = leads_back.get(index).copied() {
         for (entity, _) in schema.references_to(key) {

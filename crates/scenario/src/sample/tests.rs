@@ -31,8 +31,8 @@ fn make(scenario: u32, turns: u32) -> Turns {
 /// Six scenarios of 100 turns.
 fn scenarios() -> Vec<Turns> {
     std::thread::scope(|scope| {
-        let halves = [0, 3].map(|from| {
-            scope.spawn(move || (from..from + 3).map(|number| make(number, 100)).collect::<Vec<_>>())
+        let halves = [0, 3].map(|first| {
+            scope.spawn(move || (first..first + 3).map(|number| make(number, 100)).collect::<Vec<_>>())
         });
         halves.into_iter().flat_map(|half| half.join().unwrap()).collect()
     })
@@ -58,11 +58,14 @@ fn six_scenarios_of_a_hundred_turns_are_as_they_should_be() {
     ];
     let scenarios: &[Turns] = &scenarios();
     let failed: Vec<&str> = std::thread::scope(|scope| {
-        let made = checks.map(|(name, check)| {
+        let checks_in_threads = checks.map(|(name, check)| {
             let thread = std::thread::Builder::new().name(name.to_owned());
             (name, thread.spawn_scoped(scope, move || check(scenarios)).unwrap())
         });
-        made.into_iter().filter_map(|(name, check)| check.join().is_err().then_some(name)).collect()
+        checks_in_threads
+            .into_iter()
+            .filter_map(|(name, check)| check.join().is_err().then_some(name))
+            .collect()
     });
     assert!(failed.is_empty(), "these failed, each with a message above: {failed:?}");
 }
@@ -159,20 +162,20 @@ fn a_first_schema_is_small_and_has_a_bit_of_all() {
 }
 
 fn every_kind_of_change_comes(scenarios: &[Turns]) {
-    let mut seen: BTreeMap<ChangeKind, usize> = ChangeKind::ALL.map(|kind| (kind, 0)).into();
+    let mut counts: BTreeMap<ChangeKind, usize> = ChangeKind::ALL.map(|kind| (kind, 0)).into();
     for (_, changes) in scenarios.iter().flatten() {
         for change in changes {
-            *seen.entry(change.kind()).or_default() += 1;
+            *counts.entry(change.kind()).or_default() += 1;
         }
     }
     let missing: Vec<&ChangeKind> =
-        seen.iter().filter(|(_, times)| **times == 0).map(|(kind, _)| kind).collect();
+        counts.iter().filter(|(_, times)| **times == 0).map(|(kind, _)| kind).collect();
     assert!(missing.is_empty(), "{missing:?}");
-    assert!(seen.len() >= 30);
+    assert!(counts.len() >= 30);
     // What changes all routes is rare.
     for (kind, most) in [(ConventionKind::ChangeFieldCase, 24), (ConventionKind::ChangePrefix, 32)] {
         let kind = ChangeKind::Convention(kind);
-        assert!(seen[&kind] <= most, "{kind:?} came {} times in 600 turns", seen[&kind]);
+        assert!(counts[&kind] <= most, "{kind:?} came {} times in 600 turns", counts[&kind]);
     }
 }
 
@@ -230,24 +233,24 @@ fn no_name_comes_back_with_another_meaning(scenarios: &[Turns]) {
     for turns in scenarios {
         // What each name stood for, by key; within an entity as `key of the entity.name`.
         let mut meaning: BTreeMap<String, String> = BTreeMap::new();
-        let mut is = |name: String, key: String| {
+        let mut note_name = |name: String, key: String| {
             let before = meaning.entry(name.clone()).or_insert_with(|| key.clone());
             assert_eq!(*before, key, "{name}");
         };
         let mut renames: BTreeMap<String, usize> = BTreeMap::new();
         for (schema, changes) in turns {
             for entity in &schema.entities {
-                is(entity.name.clone(), entity.key.clone());
-                is(entity.plural.clone(), entity.key.clone());
+                note_name(entity.name.clone(), entity.key.clone());
+                note_name(entity.plural.clone(), entity.key.clone());
                 for field in &entity.fields {
-                    is(format!("{}.{}", entity.key, field.name), field.key.clone());
+                    note_name(format!("{}.{}", entity.key, field.name), field.key.clone());
                 }
                 for action in &entity.actions {
-                    is(format!("{}.{}", entity.key, action.name), format!("action {}", action.key));
+                    note_name(format!("{}.{}", entity.key, action.name), format!("action {}", action.key));
                 }
             }
             for analytic in &schema.analytics {
-                is(analytic.name.clone(), format!("analytic {}", analytic.key));
+                note_name(analytic.name.clone(), format!("analytic {}", analytic.key));
             }
             for change in changes {
                 let subject = match change {

@@ -212,7 +212,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
                     refused(&format!("`{}`", part.json), &[&part.clause], &state, cases);
                 }
             }
-            Effect::Increment { field, by } => {
+            Effect::Increment { field, by: increment } => {
                 let Some(index) = facts.parts.iter().position(|part| part.field.key == *field) else {
                     return;
                 };
@@ -224,7 +224,9 @@ impl<'p, 'a> ActionCases<'p, 'a> {
                             _ => true,
                         })
                 };
-                let Some(amount) = state.operand(facts, self.action, by, 1).and_then(|by| by.as_i64()) else {
+                let Some(amount) =
+                    state.operand(facts, self.action, increment, 1).and_then(|increment| increment.as_i64())
+                else {
                     return;
                 };
                 // From the bound on, so that a bound that is off by one is seen.
@@ -239,10 +241,12 @@ impl<'p, 'a> ActionCases<'p, 'a> {
                     refused(&words, &[&part.clause, &clause], &state.with_value(index, json!(before)), cases);
                 } else if allowed(&json!(edge)) {
                     refused(&words, &[&part.clause, &clause], &state.with_value(index, json!(edge)), cases);
-                } else if let Operand::Param(key) = by
+                } else if let Operand::Param(key) = increment
                     && let Some(before) = state.value_before(facts, part, 1).as_i64()
                     && let Some(state) = too_much(key, &|value| {
-                        value.as_i64().is_none_or(|by| values::fits(&part.field.kind, &json!(before + by)))
+                        value.as_i64().is_none_or(|increment| {
+                            values::fits(&part.field.kind, &json!(before + increment))
+                        })
                     })
                 {
                     refused(&words, &[&part.clause, &clause], &state, cases);

@@ -160,17 +160,19 @@ impl<'p, 'a> Counting<'p, 'a> {
             draft.done(cases);
         }
 
-        if let Some(by) = self.by {
-            let title =
-                format!("The analytic {name} takes only the {many} of a `{}` that is asked for", by.json);
+        if let Some(group_field) = self.by {
+            let title = format!(
+                "The analytic {name} takes only the {many} of a `{}` that is asked for",
+                group_field.json
+            );
             let mut draft = self.draft("by", title);
-            draft.cite_clauses(&[&by.clause]);
+            draft.cite_clauses(&[&group_field.clause]);
             let rows = self.make(&mut draft, RowVariation { apart: true, ..RowVariation::default() });
-            if let Some(target) = by.field.target() {
-                self.ask(&mut draft, &rows, Some((by, &id_of(target, 2))));
-                self.ask(&mut draft, &rows, Some((by, &json!(999))));
+            if let Some(target) = group_field.field.target() {
+                self.ask(&mut draft, &rows, Some((group_field, &id_of(target, 2))));
+                self.ask(&mut draft, &rows, Some((group_field, &json!(999))));
             }
-            let send = RequestStep::get(self.path.clone()).query(&by.json, &json!("many"));
+            let send = RequestStep::get(self.path.clone()).query(&group_field.json, &json!("many"));
             draft.fails_with(send, Failure::Invalid).done(cases);
         }
 
@@ -229,13 +231,13 @@ impl<'p, 'a> Counting<'p, 'a> {
         let measured = self.measured.map(|part| (part, self.values(part)));
         (1..=last)
             .map(|n| {
-                let mut with = Map::new();
+                let mut more_values = Map::new();
                 if let Some((part, values)) = &measured {
                     let value = match values.get(n as usize - 1) {
                         Some(value) if !(variation.unmeasured && n == 1) => value.clone(),
                         _ => Value::Null,
                     };
-                    with.insert(part.json.clone(), value);
+                    more_values.insert(part.json.clone(), value);
                 }
                 if let Some(part) = self.grouped {
                     let place = if part.field.unique { n } else { 2 - n % 2 };
@@ -243,12 +245,12 @@ impl<'p, 'a> Counting<'p, 'a> {
                         Some(target) => id_of(target, place),
                         None => part.value(place),
                     };
-                    with.insert(part.json.clone(), value);
+                    more_values.insert(part.json.clone(), value);
                 }
                 if let Some(part) = self.by
                     && let Some(target) = part.field.target()
                 {
-                    with.insert(
+                    more_values.insert(
                         part.json.clone(),
                         id_of(target, if variation.apart && n == 1 { 1 } else { 2 }),
                     );
@@ -256,7 +258,7 @@ impl<'p, 'a> Counting<'p, 'a> {
                 match &self.only {
                     Some(Restriction { through: None, part, equals, other }) => {
                         let value = if variation.restricted && n == 3 { other } else { *equals };
-                        with.insert(part.json.clone(), value.clone());
+                        more_values.insert(part.json.clone(), value.clone());
                     }
                     Some(Restriction { through: Some((link, target)), .. }) => {
                         // Where the same reference groups or is asked for, it stays as those want it, but a record without
@@ -264,9 +266,9 @@ impl<'p, 'a> Counting<'p, 'a> {
                         let taken =
                             [self.grouped, self.by].into_iter().flatten().any(|part| part.json == link.json);
                         if n == 4 {
-                            with.insert(link.json.clone(), Value::Null);
+                            more_values.insert(link.json.clone(), Value::Null);
                         } else if !taken || variation.restricted || variation.unmeasured {
-                            with.insert(
+                            more_values.insert(
                                 link.json.clone(),
                                 id_of(target.key, if variation.restricted && n == 3 { 1 } else { 2 }),
                             );
@@ -275,9 +277,9 @@ impl<'p, 'a> Counting<'p, 'a> {
                     None => {}
                 }
                 if let Some(part) = self.grouped.filter(|_| variation.ungrouped && n == 2) {
-                    with.insert(part.json.clone(), Value::Null);
+                    more_values.insert(part.json.clone(), Value::Null);
                 }
-                Row { n, with }
+                Row { n, with: more_values }
             })
             .collect()
     }
@@ -318,22 +320,22 @@ impl<'p, 'a> Counting<'p, 'a> {
     }
 
     /// Asks for the analytic: its value over those records that are taken.
-    fn ask(&self, draft: &mut Draft<'p, 'a>, rows: &[Row], by: Option<(&FieldFacts<'a>, &Value)>) {
+    fn ask(&self, draft: &mut Draft<'p, 'a>, rows: &[Row], group: Option<(&FieldFacts<'a>, &Value)>) {
         let mut send = RequestStep::get(self.path.clone());
-        if let Some((part, id)) = by {
+        if let Some((part, id)) = group {
             send = send.query(&part.json, id);
         }
-        draft.send(self.answer(send, &self.rows_taken(rows, by)));
+        draft.send(self.answer(send, &self.rows_taken(rows, group)));
     }
 
     /// The rows that count, of all or of those with an id.
-    fn rows_taken<'r>(&self, rows: &'r [Row], by: Option<(&FieldFacts<'a>, &Value)>) -> Vec<&'r Row> {
+    fn rows_taken<'r>(&self, rows: &'r [Row], group: Option<(&FieldFacts<'a>, &Value)>) -> Vec<&'r Row> {
         rows.iter()
             .filter(|row| {
                 self.only.as_ref().is_none_or(|only| match only.through {
                     None => row.with.get(&only.part.json) == Some(only.equals),
                     Some((link, target)) => row.with.get(&link.json) == Some(&id_of(target.key, 2)),
-                }) && by.is_none_or(|(part, id)| row.with.get(&part.json) == Some(id))
+                }) && group.is_none_or(|(part, id)| row.with.get(&part.json) == Some(id))
             })
             .collect()
     }

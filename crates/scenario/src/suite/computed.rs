@@ -30,17 +30,17 @@ pub(super) fn cases<'a>(
             let mut draft = Draft::from_field(plan, facts, part, "computed", Aspect::Computed, title);
             draft.cite_clauses(&[&operand.clause]);
             let fits = |number: &f64| super::values::fits(&operand.field.kind, &whole_number(*number));
-            let mut made: Option<(u32, f64)> = None;
+            let mut first_number: Option<(u32, f64)> = None;
             for (n, number) in (1..).zip([edge, edge - step, edge + step]) {
                 if fits(&number) {
                     let body = facts.body_with(n, operand, whole_number(number));
                     let send = draft.create(facts, body).has_one(&part.json, json!(number >= edge));
                     draft.send(send.keep_record(facts.key, n));
-                    made = made.or(Some((n, number)));
+                    first_number = first_number.or(Some((n, number)));
                 }
             }
             // Again after a change, to the other side.
-            if let Some((n, number)) = made.filter(|_| operand.mutable()) {
+            if let Some((n, number)) = first_number.filter(|_| operand.mutable()) {
                 let others = [edge - 2.0 * step, edge + 2.0 * step].into_iter().filter(fits);
                 let other = others.into_iter().find(|other| (*other >= edge) != (number >= edge));
                 if let Some(other) = other {
@@ -65,10 +65,10 @@ pub(super) fn cases<'a>(
             );
             let mut draft = Draft::from_field(plan, facts, part, "computed", Aspect::Computed, title);
             draft.cite_clauses(&[&left.clause, &right.clause]);
-            let mut with = Map::new();
-            with.insert(left.json.clone(), left.value(1));
-            with.insert(right.json.clone(), right.value(1));
-            draft.make_with(facts, 1, with);
+            let mut values = Map::new();
+            values.insert(left.json.clone(), left.value(1));
+            values.insert(right.json.clone(), right.value(1));
+            draft.make_with(facts, 1, values);
             let value = |left_n: u32, right_n: u32| {
                 let kept: Vec<Value> = facts
                     .parts
@@ -118,13 +118,13 @@ fn aggregates<'a>(
         }
         draft
     };
-    let with = |target: u32, value: Option<Value>| {
-        let mut with = Map::new();
-        with.insert(link.json.clone(), facts.id(target));
+    let values = |target: u32, value: Option<Value>| {
+        let mut values = Map::new();
+        values.insert(link.json.clone(), facts.id(target));
         if let (Some(summed), Some(value)) = (summed, value) {
-            with.insert(summed.json.clone(), value);
+            values.insert(summed.json.clone(), value);
         }
-        with
+        values
     };
     let number = |n: u32| summed.map(|summed| summed.value(n));
     // What the first `n` records give.
@@ -136,16 +136,16 @@ fn aggregates<'a>(
     let title = format!("`{}` of {} {operation} the {} that refer to it", part.json, facts.a, child.many);
     let mut draft = draft_with("computed", title);
     draft.make(facts, 1).make(facts, 2);
-    draft.make_with(child, 1, with(2, number(1)));
+    draft.make_with(child, 1, values(2, number(1)));
     draft.expect_still(facts, 2, part, upto(1));
-    draft.make_with(child, 2, with(2, number(2))).make_with(child, 3, with(1, number(3)));
+    draft.make_with(child, 2, values(2, number(2))).make_with(child, 3, values(1, number(3)));
     draft.expect_still(facts, 2, part, upto(2)).done(cases);
 
     let title = format!("`{}` of {} leaves deleted {} out", part.json, facts.a, child.many);
     let mut draft = draft_with("computed.deleted", title);
     draft.cite_clauses(&["deletion"]);
     draft.make(facts, 1).make(facts, 2);
-    draft.make_with(child, 1, with(2, number(1))).make_with(child, 2, with(2, number(2)));
+    draft.make_with(child, 1, values(2, number(1))).make_with(child, 2, values(2, number(2)));
     draft.delete(child, 2);
     draft.expect_still(facts, 2, part, upto(1)).done(cases);
 
@@ -154,9 +154,9 @@ fn aggregates<'a>(
             format!("`{}` of {} leaves {} without `{}` out", part.json, facts.a, child.many, summed.json);
         let mut draft = draft_with("computed.null", title);
         draft.make(facts, 1).make(facts, 2);
-        draft.make_with(child, 1, with(2, Some(Value::Null)));
+        draft.make_with(child, 1, values(2, Some(Value::Null)));
         draft.expect_still(facts, 2, part, json!(0));
-        draft.make_with(child, 2, with(2, number(1)));
+        draft.make_with(child, 2, values(2, number(1)));
         draft.expect_still(facts, 2, part, upto(1)).done(cases);
     }
 }

@@ -107,13 +107,13 @@ fn chains<'a>(
     target: &EntityFacts<'a>,
     cases: &mut Vec<Case>,
 ) {
-    let mut seen = Vec::new();
+    let mut rules = Vec::new();
     for (far, link) in plan.links(facts.key) {
         let Some(rule) = rule(link.field) else { continue };
-        if seen.contains(&rule) {
+        if rules.contains(&rule) {
             continue;
         }
-        seen.push(rule);
+        rules.push(rule);
         let (tail, title) = match rule {
             OnDelete::Cascade => (
                 "cascade.deep",

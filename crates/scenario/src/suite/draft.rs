@@ -93,9 +93,9 @@ impl<'p, 'a> Draft<'p, 'a> {
         part: &FieldFacts<'a>,
         value: Value,
     ) -> &mut Self {
-        let mut with = Map::with_capacity(1);
-        with.insert(part.json.clone(), value);
-        self.make_with(facts, n, with)
+        let mut values = Map::with_capacity(1);
+        values.insert(part.json.clone(), value);
+        self.make_with(facts, n, values)
     }
 
     /// Makes the `n`th record with other values. Past the bodies of the builder those are used again, with values of
@@ -104,39 +104,39 @@ impl<'p, 'a> Draft<'p, 'a> {
         &mut self,
         facts: &EntityFacts<'a>,
         n: u32,
-        mut with: Map<String, Value>,
+        mut values: Map<String, Value>,
     ) -> &mut Self {
         if n > BODIES {
             for part in facts.parts.iter().filter(|part| part.field.required && part.field.unique) {
-                with.entry(part.json.clone()).or_insert_with(|| part.value(n));
+                values.entry(part.json.clone()).or_insert_with(|| part.value(n));
             }
         }
         for part in &facts.parts {
-            if part.field.required && !with.contains_key(&part.json) {
+            if part.field.required && !values.contains_key(&part.json) {
                 self.needs(part.field.target(), 1);
             }
         }
-        self.needs_all(&with);
-        if let Some(made) = self.plan.made_entity(facts.key) {
-            self.made.push((made.key, n));
+        self.needs_all(&values);
+        if let Some(entity_count) = self.plan.made_entity(facts.key) {
+            self.made.push((entity_count.key, n));
         }
         self.case.steps.push(Step::Record(RecordStep {
             make: facts.key.to_owned(),
             nth: 1 + (n - 1) % BODIES,
             keep: format!("{}_{n}", facts.key),
-            with,
+            with: values,
         }));
         self
     }
 
     /// The number of the next record of an entity.
     pub(super) fn next(&self, key: &str) -> u32 {
-        self.made.iter().filter(|made| made.0 == key).map(|made| made.1).max().unwrap_or(0) + 1
+        self.made.iter().filter(|record| record.0 == key).map(|record| record.1).max().unwrap_or(0) + 1
     }
 
     /// The numbers of the records of an entity that were made.
     pub(super) fn numbers(&self, key: &str) -> Vec<u32> {
-        self.made.iter().filter(|made| made.0 == key).map(|made| made.1).collect()
+        self.made.iter().filter(|record| record.0 == key).map(|record| record.1).collect()
     }
 
     /// Makes a record unless the case has it already.

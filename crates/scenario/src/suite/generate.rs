@@ -13,11 +13,11 @@ use crate::ir::Schema;
 /// The suite of a schema. `before` is the suite of the turn before (none at turn 1), for the marks.
 pub fn suite(seed: Seed, schema: &Schema, before: Option<&Suite>) -> Suite {
     let plan = SuitePlan::new(seed, schema);
-    let mut made = SuiteDraft::new(&plan, None);
-    made.make_all();
-    let mut suite = made.suite(seed);
+    let mut draft = SuiteDraft::new(&plan, None);
+    draft.make_all();
+    let mut suite = draft.suite(seed);
     if let Some(before) = before {
-        marks::mark(&mut suite, before, &made.known);
+        marks::mark(&mut suite, before, &draft.known);
     }
     suite
 }
@@ -42,16 +42,16 @@ pub(crate) struct NextSuite {
 pub(crate) fn next_suite(seed: Seed, schema: &Schema, before: Option<PreviousTurn<'_>>) -> NextSuite {
     let plan = SuitePlan::new(seed, schema);
     let Some(mut before) = before else {
-        let mut made = SuiteDraft::new(&plan, None);
-        made.make_all();
-        let suite = made.suite(seed);
-        return NextSuite { equals: vec![None; suite.cases.len()], suite, blocks: made.blocks };
+        let mut draft = SuiteDraft::new(&plan, None);
+        draft.make_all();
+        let suite = draft.suite(seed);
+        return NextSuite { equals: vec![None; suite.cases.len()], suite, blocks: draft.blocks };
     };
     let old = PreviousBlocks::new(before.blocks, before.schema, schema);
-    let mut made = SuiteDraft::new(&plan, Some((old, &mut before.suite)));
-    made.make_all();
-    let mut suite = made.suite(seed);
-    let SuiteDraft { known, blocks, .. } = made;
+    let mut draft = SuiteDraft::new(&plan, Some((old, &mut before.suite)));
+    draft.make_all();
+    let mut suite = draft.suite(seed);
+    let SuiteDraft { known, blocks, .. } = draft;
     let mut equals = marks::mark(&mut suite, &before.suite, &known);
     let touched = ChangedBuilders::new(&suite.builders, &before.suite.builders);
     for (equal, case) in equals.iter_mut().zip(&suite.cases) {

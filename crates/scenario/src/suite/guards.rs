@@ -108,7 +108,7 @@ impl<'a> ActionCases<'_, 'a> {
         target: Option<&EntityFacts<'a>>,
         part: &FieldFacts<'a>,
         is: &Comparison,
-        with: &dyn Fn(&State, Value) -> State,
+        changed_state: &dyn Fn(&State, Value) -> State,
         cases: &mut Vec<Case>,
     ) {
         let facts = self.facts;
@@ -133,7 +133,7 @@ impl<'a> ActionCases<'_, 'a> {
                 })
         };
         let sound = |value: &Value| {
-            let state = with(ready, value.clone());
+            let state = changed_state(ready, value.clone());
             self.action.effects.iter().all(|effect| match effect {
                 Effect::Increment { field, .. } => facts.part(field).is_some_and(|part| {
                     state
@@ -177,7 +177,7 @@ impl<'a> ActionCases<'_, 'a> {
                 format!("To {} goes with other values that its guard on `{}` takes", self.words, part.json);
             let mut draft = draft(".holds", title);
             for (n, value) in (1..).zip(holding) {
-                let state = with(ready, value.clone());
+                let state = changed_state(ready, value.clone());
                 state.make(&mut draft, facts, n);
                 draft.send(self.request(&state, n));
             }
@@ -193,7 +193,7 @@ impl<'a> ActionCases<'_, 'a> {
             let title = format!("To {} is refused with other values of `{}` too", self.words, part.json);
             let mut draft = draft(".others", title);
             for (n, value) in (1..).zip(breaking) {
-                let state = with(ready, value.clone());
+                let state = changed_state(ready, value.clone());
                 state.make(&mut draft, facts, n);
                 draft.fails(self.request(&state, n), Failure::Refused);
             }
@@ -208,7 +208,7 @@ impl<'a> ActionCases<'_, 'a> {
                 let word = if hold { "goes" } else { "is refused" };
                 let title = format!("To {} {word} if `{}` is null", self.words, part.json);
                 let mut draft = draft(".null", title);
-                let state = with(ready, Value::Null);
+                let state = changed_state(ready, Value::Null);
                 state.make(&mut draft, facts, 1);
                 let request = self.request(&state, 1);
                 if hold {

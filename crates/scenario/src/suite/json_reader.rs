@@ -94,8 +94,8 @@ struct RequestRest {
 }
 
 /// A body that is null is a body.
-fn some_value<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(from).map(Some)
+fn some_value<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
 
 impl<'t> SuiteFile<'t> {
@@ -146,13 +146,13 @@ impl<'t> SuiteFile<'t> {
         let Head { version, scenario, turn, reset, builders, cases: [] } = head;
         let (mut others, mut written): (BTreeMap<u32, Vec<&[u8]>>, _) = (BTreeMap::new(), 0_usize);
         for (&turn, text) in earlier {
-            let of_file = |reason: String| format!("the file of turn {turn}: {reason}");
-            let (_, entries) = split(text).map_err(|reason| of_file(reason.to_owned()))?;
+            let file_error = |reason: String| format!("the file of turn {turn}: {reason}");
+            let (_, entries) = split(text).map_err(|reason| file_error(reason.to_owned()))?;
             let other = others.entry(turn).or_default();
             for line in lines(entries).filter(|line| line.first() != Some(&b'[')) {
                 written += 1;
                 if written > CASES_AT_MOST {
-                    return Err(of_file(format!(
+                    return Err(file_error(format!(
                         "with those before it, it has more than {CASES_AT_MOST} cases"
                     )));
                 }
@@ -273,11 +273,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn make(&mut self, name: String, with: Map<String, Value>) -> Result<Step, String> {
+    fn make(&mut self, name: String, values: Map<String, Value>) -> Result<Step, String> {
         let (builder, nth) = self.record(&name)?;
         self.budget.take(builder.entity.len())?;
         let nth = u32::try_from(nth).map_err(|error| error.to_string())?;
-        Ok(Step::Record(RecordStep { make: builder.entity.clone(), nth, keep: name, with }))
+        Ok(Step::Record(RecordStep { make: builder.entity.clone(), nth, keep: name, with: values }))
     }
 
     /// The builder of a record, and which body it is made with, from 1.
@@ -319,23 +319,23 @@ impl<'a> Reader<'a> {
     fn body_like(
         &mut self,
         name: &str,
-        with: Map<String, Value>,
+        values: Map<String, Value>,
         without: &[String],
     ) -> Result<Value, String> {
         let (builder, nth) = self.record(name)?;
         let Some(Value::Object(body)) = builder.bodies.get(nth - 1) else {
             return Err(format!("the body of {name} is no object"));
         };
-        let mut full = Map::with_capacity(body.len() + with.len());
+        let mut full = Map::with_capacity(body.len() + values.len());
         for (key, value) in body.iter().filter(|(key, _)| !without.contains(key)) {
-            if !with.contains_key(key) {
+            if !values.contains_key(key) {
                 self.budget.take(weight(value))?;
             }
             self.budget.take(key_weight(key))?;
             full.insert(key.clone(), value.clone());
         }
         // What has another value keeps its place.
-        full.extend(with);
+        full.extend(values);
         Ok(Value::Object(full))
     }
 }

@@ -79,17 +79,17 @@ impl SuiteFiles {
         let (mut run, mut written): (Option<Run>, u32) = (None, 0);
         for (index, case) in suite.cases.iter().enumerate() {
             let equal = equals.get(index).copied().flatten();
-            let place = if let Some(&from) = equal.and_then(|place| before.get(place)) {
+            let place = if let Some(&place_before) = equal.and_then(|place| before.get(place)) {
                 run = match run {
-                    Some(run) if run.is_continued_by(from, case.mark) => {
+                    Some(run) if run.is_continued_by(place_before, case.mark) => {
                         Some(Run { count: run.count + 1, ..run })
                     }
                     ended => {
                         write_run(&mut lines, out, ended)?;
-                        Some(Run { from, count: 1, mark: case.mark })
+                        Some(Run { from: place_before, count: 1, mark: case.mark })
                     }
                 };
-                from
+                place_before
             } else {
                 write_run(&mut lines, out, run.take())?;
                 write_case(lines.next(out), case, &short)?;

@@ -221,11 +221,11 @@ fn two_filters<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Ve
                 (pick(filter, part), pick(second, other))
         {
             let mut records = Vec::new();
-            for (n, one, two) in [(1, &yes, &other_no), (2, &yes, &other_yes), (3, &no, &other_yes)] {
-                let mut with = Map::with_capacity(2);
-                with.insert(part.json.clone(), one.clone());
-                with.insert(other.json.clone(), two.clone());
-                draft.make_with(facts, n, with);
+            for (n, first, two) in [(1, &yes, &other_no), (2, &yes, &other_yes), (3, &no, &other_yes)] {
+                let mut row_values = Map::with_capacity(2);
+                row_values.insert(part.json.clone(), first.clone());
+                row_values.insert(other.json.clone(), two.clone());
+                draft.make_with(facts, n, row_values);
                 records.push(n);
             }
             draft.lists(facts, &[(param, wanted), (other_param, other_wanted)], &[2]).done(cases);
@@ -319,9 +319,9 @@ fn pages<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
         RequestStep::get(facts.path.clone()).query(page_param, &json!(position)).query(size, &json!(length))
     };
     // With `page` the second page begins after two records, with `offset` the second record is the first one shown.
-    let from = if second == 2 { 2 } else { 1 };
-    let end = order.len().min(from + 2);
+    let start = if second == 2 { 2 } else { 1 };
+    let end = order.len().min(start + 2);
     draft.lists_as(facts, page(second - 1, 2), &order[..2], 3);
-    draft.lists_as(facts, page(second, 2), &order[from..end], 3);
+    draft.lists_as(facts, page(second, 2), &order[start..end], 3);
     draft.lists_as(facts, page(9, 2), &[], 3).done(cases);
 }

@@ -218,13 +218,13 @@ fn update<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
         let mut draft = Draft::from_facts(plan, facts, "update", Aspect::Record, title);
         draft.cite_all(facts).cite_clauses(&["bodies.update"]);
         let mut given = facts.writable_values(1);
-        let with = facts
+        let more_values = facts
             .parts
             .iter()
             .zip(&given)
             .filter(|(part, _)| !part.field.required)
             .filter_map(|(part, value)| Some((part.json.clone(), value.clone()?)));
-        draft.make_with(facts, 1, with.collect());
+        draft.make_with(facts, 1, more_values.collect());
         draft.send(RequestStep::patch(facts.record_path(1), json!({})));
         if let Some(&(index, part)) = changeable
             && let Some(other) = part.other_value(&[&part.value(1)])

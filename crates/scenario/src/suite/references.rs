@@ -60,12 +60,12 @@ fn nested<'a>(
     }
     let records: Vec<Vec<Value>> = (1..=3).map(|n| facts.record_values(&facts.required_values(n))).collect();
     let order = facts.sorted_numbers(facts.entity.default_sort.as_ref(), &records);
-    let of_second: Vec<u32> = order.into_iter().filter(|&n| n != 2).collect();
+    let ids_of_second: Vec<u32> = order.into_iter().filter(|&n| n != 2).collect();
     cite_order(&mut list, facts);
     list.cite_clauses(&["lists.pages"]);
-    list.lists_as(facts, RequestStep::get(path(2)), &of_second, 2);
+    list.lists_as(facts, RequestStep::get(path(2)), &ids_of_second, 2);
     let first_page = RequestStep::get(path(2)).query(&plan.page().1, &json!(1));
-    list.lists_as(facts, first_page, &of_second[..1], 2);
+    list.lists_as(facts, first_page, &ids_of_second[..1], 2);
     list.cite_clauses(&["records.id"]);
     let nowhere = format!("{}/{segment}", target.missing_record_path());
     list.fails_with(RequestStep::get(nowhere.clone()), Failure::Missing).done(cases);

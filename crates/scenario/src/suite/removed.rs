@@ -353,13 +353,13 @@ fn effect<'p, 'a>(
         .guards
         .iter()
         .filter_map(|guard| match &guard.condition {
-            Condition::Field { field: own, is } if own == field => Some(is),
+            Condition::Field { field: own, is: comparison } if own == field => Some(comparison),
             _ => None,
         })
         .collect();
     let values: Vec<Value> = state::values_to_try(part, &guards)
         .into_iter()
-        .filter(|value| !value.is_null() && guards.iter().all(|is| state::holds(is, value)))
+        .filter(|value| !value.is_null() && guards.iter().all(|comparison| state::holds(comparison, value)))
         .take(if part.field.unique || !state.repeatable(plan, facts, Some(index)) { 1 } else { 2 })
         .collect();
     draft.cite_clauses(&["actions", facts.key, &part.clause, &format!("{entity}.{}", action.key)]);

@@ -102,12 +102,12 @@ impl<'a> Shorthand<'a> {
             }
         }
         let (_, index, other) = best?;
-        let with = body.iter().filter(|(key, value)| other.get(*key) != Some(*value));
+        let differences = body.iter().filter(|(key, value)| other.get(*key) != Some(*value));
         let without = other.keys().filter(|key| !body.contains_key(*key));
         Some(SimilarBody {
             entity: &builder.entity,
             nth: index + 1,
-            with: with.map(|(key, value)| (key.as_str(), value)).collect(),
+            with: differences.map(|(key, value)| (key.as_str(), value)).collect(),
             without: without.map(String::as_str).collect(),
         })
     }

@@ -154,10 +154,10 @@ pub(super) fn ready_state<'a>(
             .guards
             .iter()
             .filter_map(|other| match &other.condition {
-                Condition::Related { reference: other_reference, field: other_field, is }
+                Condition::Related { reference: other_reference, field: other_field, is: comparison }
                     if other_reference == reference && other_field == field =>
                 {
-                    Some((wanted(&other.key), is))
+                    Some((wanted(&other.key), comparison))
                 }
                 _ => None,
             })
@@ -166,7 +166,7 @@ pub(super) fn ready_state<'a>(
         let value = candidates(&part.field.kind, Some(part), &comparisons)
             .into_iter()
             .filter(|value| broken.is_none() || !value.is_null() || comparisons.contains(&&Comparison::IsSet))
-            .find(|value| conditions.iter().all(|(hold, is)| holds(is, value) == *hold))?;
+            .find(|value| conditions.iter().all(|(hold, comparison)| holds(comparison, value) == *hold))?;
         state.related.push((index, part_index, value));
     }
 
@@ -180,7 +180,9 @@ pub(super) fn ready_state<'a>(
             .guards
             .iter()
             .filter_map(|guard| match &guard.condition {
-                Condition::Field { field, is } if *field == part.field.key => Some((wanted(&guard.key), is)),
+                Condition::Field { field, is: comparison } if *field == part.field.key => {
+                    Some((wanted(&guard.key), comparison))
+                }
                 _ => None,
             })
             .collect();
@@ -196,14 +198,14 @@ pub(super) fn ready_state<'a>(
         let comparisons: Vec<&Comparison> = conditions.iter().map(|condition| condition.1).collect();
         let all: Vec<Value> = candidates(&part.field.kind, Some(part), &comparisons)
             .into_iter()
-            .filter(|value| conditions.iter().all(|(hold, is)| holds(is, value) == *hold))
+            .filter(|value| conditions.iter().all(|(hold, comparison)| holds(comparison, value) == *hold))
             .filter(|value| keeps_rules(plan, action, &state, part, value))
             .collect();
         // Nulls have cases of their own; and what an effect sets should be seen to change.
         let visible = |value: &&Value| {
             action.effects.iter().all(|effect| match effect {
-                Effect::Set { field, to } if *field == part.field.key => {
-                    operand(action, &state, to).is_none_or(|to| to != *value)
+                Effect::Set { field, to: operand_value } if *field == part.field.key => {
+                    operand(action, &state, operand_value).is_none_or(|operand_value| operand_value != *value)
                 }
                 _ => true,
             })
@@ -217,7 +219,7 @@ pub(super) fn ready_state<'a>(
         state.own.push((index, value.clone()));
         let keeps = |n| {
             let value = part.value(n);
-            conditions.iter().all(|(hold, is)| holds(is, &value) == *hold)
+            conditions.iter().all(|(hold, comparison)| holds(comparison, &value) == *hold)
                 && keeps_rules(plan, action, &state, part, &value)
                 && state.own.last().is_none_or(|(_, first)| *first != value)
         };
@@ -238,8 +240,8 @@ fn keeps_rules(
     value: &Value,
 ) -> bool {
     action.effects.iter().all(|effect| match effect {
-        Effect::Increment { field, by } if *field == part.field.key => operand(action, state, by)
-            .is_some_and(|by| values::fits(&part.field.kind, &integer_sum(value, by))),
+        Effect::Increment { field, by: amount } if *field == part.field.key => operand(action, state, amount)
+            .is_some_and(|amount| values::fits(&part.field.kind, &integer_sum(value, amount))),
         Effect::Set { .. } | Effect::Increment { .. } => true,
         Effect::Create { entity, values, .. } => values
             .iter()
@@ -362,10 +364,10 @@ impl State {
     /// on, so that no other record refers to them.
     pub(super) fn make<'a>(&self, draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>, n: u32) {
         let plan = draft.plan;
-        let mut with = Map::new();
+        let mut given_values = Map::new();
         for (index, value) in &self.own {
             if let Some(part) = facts.parts.get(*index) {
-                with.insert(part.json.clone(), self.field_value_of(*index, part, value, n));
+                given_values.insert(part.json.clone(), self.field_value_of(*index, part, value, n));
             }
         }
         for (index, part) in facts.parts.iter().enumerate() {
@@ -382,10 +384,10 @@ impl State {
             if !values.is_empty() {
                 let number = draft.next(target.key).max(2);
                 draft.make_with(target, number, values);
-                with.entry(part.json.clone()).or_insert_with(|| id_of(target.key, number));
+                given_values.entry(part.json.clone()).or_insert_with(|| id_of(target.key, number));
             }
         }
-        draft.make_with(facts, n, with);
+        draft.make_with(facts, n, given_values);
         for (entity, reference, count) in &self.children {
             let Some(child) = plan.entity(entity) else { continue };
             let Some(part) = child.part(reference) else { continue };

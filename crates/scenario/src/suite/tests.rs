@@ -9,9 +9,9 @@ const SEED: Seed = Seed { base: 0, scenario: 0 };
 #[test]
 fn ids_are_unique() {
     let suite = suite(SEED, &example(), None);
-    let mut seen = BTreeSet::new();
+    let mut seen_ids = BTreeSet::new();
     for case in &suite.cases {
-        assert!(seen.insert(&case.id), "{}", case.id);
+        assert!(seen_ids.insert(&case.id), "{}", case.id);
     }
 }
 

@@ -26,12 +26,12 @@ pub struct UnstatedDemand {
 pub fn unstated_demands(suite: &Suite, clauses: &[Clause]) -> Vec<UnstatedDemand> {
     let mut words: HashMap<&str, Words> = HashMap::new();
     let mut numbers: HashMap<&str, Vec<f64>> = HashMap::new();
-    let mut of_entity: HashMap<&str, Words> = HashMap::new();
+    let mut words_by_entity: HashMap<&str, Words> = HashMap::new();
     for clause in clauses {
         words.insert(&clause.id, self::words(&clause.text).collect());
         numbers.insert(&clause.id, self::numbers(&clause.text).collect());
         if let Some((entity, _)) = clause.id.split_once('.') {
-            of_entity.entry(entity).or_default().extend(self::words(&clause.text));
+            words_by_entity.entry(entity).or_default().extend(self::words(&clause.text));
         }
     }
     let builders: HashMap<&str, &Builder> =
@@ -47,7 +47,7 @@ pub fn unstated_demands(suite: &Suite, clauses: &[Clause]) -> Vec<UnstatedDemand
                 }
                 None => look.missing.push(format!("the clause {id}")),
             }
-            look.set_up.extend(of_entity.get(id.as_str()));
+            look.set_up.extend(words_by_entity.get(id.as_str()));
         }
         for step in &case.steps {
             match step {
@@ -57,7 +57,7 @@ pub fn unstated_demands(suite: &Suite, clauses: &[Clause]) -> Vec<UnstatedDemand
                     look.sent.extend(
                         builder.and_then(|builder| builder.bodies.get(make.nth.saturating_sub(1) as usize)),
                     );
-                    let stated = of_entity.get(make.make.as_str());
+                    let stated = words_by_entity.get(make.make.as_str());
                     for key in make.with.keys() {
                         if !stated.is_some_and(|stated| stated.contains(key.as_str())) {
                             look.missing.push(format!("the field {key}"));
@@ -87,11 +87,11 @@ fn numbers(text: &str) -> impl Iterator<Item = f64> {
 }
 
 /// The numbers in a value that was sent.
-fn numbers_in(value: &Value, into: &mut Vec<f64>) {
+fn numbers_in(value: &Value, numbers: &mut Vec<f64>) {
     match value {
-        Value::Number(number) => into.extend(number.as_f64()),
-        Value::Array(items) => items.iter().for_each(|item| numbers_in(item, into)),
-        Value::Object(map) => map.values().for_each(|item| numbers_in(item, into)),
+        Value::Number(number) => numbers.extend(number.as_f64()),
+        Value::Array(items) => items.iter().for_each(|item| numbers_in(item, numbers)),
+        Value::Object(map) => map.values().for_each(|item| numbers_in(item, numbers)),
         Value::Null | Value::Bool(_) | Value::String(_) => {}
     }
 }
@@ -248,18 +248,20 @@ impl<'a> CaseCheck<'a> {
         let mut all = sent.clone();
         all.extend(&self.numbers);
         // An action may be done twice.
-        let pair = |&one: &f64| {
+        let pair = |&first: &f64| {
             all.iter().any(|&other| {
-                [one, one + other, one - other, one * other, one + 2.0 * other, one - 2.0 * other]
+                [first, first + other, first - other, first * other, first + 2.0 * other, first - 2.0 * other]
                     .into_iter()
                     .any(same)
             })
         };
         // Records count more than once where they have the same value.
-        let three = |&one: &f64| {
+        let three = |&first: &f64| {
             sent.iter().any(|&two| {
-                same(f64::midpoint(one, two))
-                    || sent.iter().any(|&three| same(one + two + three) || same((one + two + three) / 3.0))
+                same(f64::midpoint(first, two))
+                    || sent
+                        .iter()
+                        .any(|&three| same(first + two + three) || same((first + two + three) / 3.0))
             })
         };
         all.iter().any(pair) || sent.iter().any(three)

@@ -43,19 +43,23 @@ fn route(names: Names<'_>, entity: &Entity, action: &Action) -> String {
 /// What must hold, as the rest of a sentence: `` `status` is `open` or `in_work` ``.
 pub(super) fn condition(names: Names<'_>, entity: &Entity, condition: &Condition) -> String {
     match condition {
-        Condition::Field { field, is } => {
-            format!("{} {}", names.field(&entity.key, field), comparison(names.kind(&entity.key, field), is))
+        Condition::Field { field, is: test } => {
+            format!(
+                "{} {}",
+                names.field(&entity.key, field),
+                comparison(names.kind(&entity.key, field), test)
+            )
         }
-        Condition::Related { reference, field, is } => {
+        Condition::Related { reference, field, is: test } => {
             let reference_field = names.find(&entity.key, reference);
             let target =
                 reference_field.and_then(|reference_field| reference_field.target()).unwrap_or_default();
             let (link, field_name) = (names.field(&entity.key, reference), names.field(target, field));
-            let (singular, is) = (names.singular(target), comparison(names.kind(target, field), is));
+            let (singular, test) = (names.singular(target), comparison(names.kind(target, field), test));
             if reference_field.is_some_and(|reference_field| reference_field.nullable) {
-                format!("{link} is not null and {field_name} of the referenced {singular} {is}")
+                format!("{link} is not null and {field_name} of the referenced {singular} {test}")
             } else {
-                format!("{field_name} of the referenced {singular} ({link}) {is}")
+                format!("{field_name} of the referenced {singular} ({link}) {test}")
             }
         }
         Condition::HasAtLeast { entity: other, reference, count } => {
@@ -76,16 +80,16 @@ pub(super) fn condition(names: Names<'_>, entity: &Entity, condition: &Condition
     }
 }
 
-fn comparison(kind: Option<&Kind>, is: &Comparison) -> String {
-    match is {
-        Comparison::Equals(to) => format!("is {}", value(kind, to)),
-        Comparison::Not(to) => format!("is not {}", value(kind, to)),
+fn comparison(kind: Option<&Kind>, condition: &Comparison) -> String {
+    match condition {
+        Comparison::Equals(target) => format!("is {}", value(kind, target)),
+        Comparison::Not(target) => format!("is not {}", value(kind, target)),
         Comparison::OneOf(values) => {
-            let values: Vec<String> = values.iter().map(|to| value(kind, to)).collect();
+            let values: Vec<String> = values.iter().map(|target| value(kind, target)).collect();
             format!("is {}", one_of(&values))
         }
-        Comparison::AtLeast(to) => format!("is at least {}", value(kind, to)),
-        Comparison::AtMost(to) => format!("is at most {}", value(kind, to)),
+        Comparison::AtLeast(target) => format!("is at least {}", value(kind, target)),
+        Comparison::AtMost(target) => format!("is at most {}", value(kind, target)),
         Comparison::IsSet => "is not null".to_owned(),
         Comparison::IsNotSet => "is null".to_owned(),
     }
@@ -99,13 +103,13 @@ pub(super) fn effect(names: Names<'_>, entity: &Entity, action: &Action, effect:
             names.field(&entity.key, field),
             operand(names, entity, action, names.kind(&entity.key, field), to)
         ),
-        Effect::Increment { field, by } => {
+        Effect::Increment { field, by: amount } => {
             let name = names.field(&entity.key, field);
-            match by {
-                Operand::Value(by) if by.as_i64().is_some_and(|by| by < 0) => {
-                    format!("decreases {name} by `{}`", by.as_i64().map_or(0, i64::unsigned_abs))
+            match amount {
+                Operand::Value(amount) if amount.as_i64().is_some_and(|amount| amount < 0) => {
+                    format!("decreases {name} by `{}`", amount.as_i64().map_or(0, i64::unsigned_abs))
                 }
-                by => format!("increases {name} by {}", operand(names, entity, action, None, by)),
+                amount => format!("increases {name} by {}", operand(names, entity, action, None, amount)),
             }
         }
         Effect::Create { entity: other, reference, values } => {

@@ -220,8 +220,8 @@ fn imperative(summary: &str) -> String {
     )
 }
 
-fn pick<'a>(draw: &mut Draw, from: &[&'a str]) -> &'a str {
-    draw.pick(from).copied().unwrap_or_default()
+fn pick<'a>(draw: &mut Draw, choices: &[&'a str]) -> &'a str {
+    draw.pick(choices).copied().unwrap_or_default()
 }
 
 /// With a capital letter, and a full stop if it ends without any mark.

@@ -65,8 +65,8 @@ fn joined(items: &[String], last: &str) -> String {
 }
 
 /// `` `1` character``, `` `5` characters``.
-pub(super) fn counted(n: u32, one: &str, many: &str) -> String {
-    format!("`{n}` {}", if n == 1 { one } else { many })
+pub(super) fn counted(n: u32, singular: &str, many: &str) -> String {
+    format!("`{n}` {}", if n == 1 { singular } else { many })
 }
 
 /// A number as people write it: `40`, not `40.0`.
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn articles_follow_the_sound() {
-        for (word, with) in [
+        for (word, expected) in [
             ("order", "an order"),
             ("unit", "a unit"),
             ("user account", "a user account"),
@@ -171,7 +171,7 @@ mod tests {
             ("parcel", "a parcel"),
             ("umbrella", "an umbrella"),
         ] {
-            assert_eq!(with_article(word), with);
+            assert_eq!(with_article(word), expected);
         }
     }
 

@@ -106,8 +106,8 @@ pub(super) fn names_note(draw: &mut Draw) -> &'static str {
 }
 
 pub(super) fn opening(draw: &mut Draw, _before: &Schema, after: &Schema, count: usize, out: &mut String) {
-    let from: &[&str] = if count == 1 { &OPENINGS_OF_ONE } else { &OPENINGS };
-    let text = draw.pick(from).copied().unwrap_or_default();
+    let texts: &[&str] = if count == 1 { &OPENINGS_OF_ONE } else { &OPENINGS };
+    let text = draw.pick(texts).copied().unwrap_or_default();
     out.push_str(&text.replace("{title}", &after.title).replace("{turn}", &after.turn.to_string()));
 }
 
@@ -118,14 +118,14 @@ pub(super) fn closing(draw: &mut Draw, out: &mut String) {
 
 /// What leads from one paragraph to the next.
 pub(super) fn connective(draw: &mut Draw, index: usize, count: usize) -> &'static str {
-    let from: &[&str] = if index == 0 {
+    let texts: &[&str] = if index == 0 {
         &["", "First: ", "To begin with: ", ""]
     } else if index + 1 == count {
         &["Finally: ", "Last point: ", "Last but not least: ", "", "One more thing: "]
     } else {
         &["", "", "Then: ", "Next: ", "Also: ", "In addition: ", "Another point: "]
     };
-    draw.pick(from).copied().unwrap_or_default()
+    draw.pick(texts).copied().unwrap_or_default()
 }
 
 const TASKS: [&str; 8] = [
@@ -168,7 +168,7 @@ const EXACT_REQUESTS: [&str; 4] = [
 /// The task, how the server is started, what comes later, and the specification.
 pub(super) fn first_request(seed: Seed, schema: &Schema, benchmark: Benchmark) -> String {
     let mut draw = seed.draw(schema.turn, "request");
-    let mut pick_text = |from: &[&'static str]| draw.pick(from).copied().unwrap_or_default();
+    let mut pick_text = |texts: &[&'static str]| draw.pick(texts).copied().unwrap_or_default();
     let count = u32::try_from(schema.entities.len()).unwrap_or(u32::MAX);
     let task = pick_text(&TASKS)
         .replace("{title}", &schema.title)

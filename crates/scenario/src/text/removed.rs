@@ -141,12 +141,12 @@ pub(super) fn text(schema: &Schema, removed: &Removed) -> String {
 /// if it had none, or was only renamed.
 pub(super) fn lists_without(before: &Schema, after: &Schema, removed: &Removed) -> Option<String> {
     let Removed::Field { entity, name } = removed else { return None };
-    let was = before.entity(entity)?;
-    let field = was.fields.iter().find(|field| field.name == *name)?;
+    let entity_before = before.entity(entity)?;
+    let field = entity_before.fields.iter().find(|field| field.name == *name)?;
     if after.entity(entity)?.field(&field.key).is_some() {
         return None;
     }
-    let params: Vec<String> = was
+    let params: Vec<String> = entity_before
         .filters
         .iter()
         .filter(|filter| filter.field == field.key)
@@ -158,8 +158,10 @@ pub(super) fn lists_without(before: &Schema, after: &Schema, removed: &Removed) 
         many => Some(format!("the query parameters {} are ignored", all_of(many))),
     };
     let name = after.json_name(name);
-    let sort =
-        was.sorts.contains(&field.key).then(|| format!("`sort={name}` and `sort=-{name}` are *invalid*"));
+    let sort = entity_before
+        .sorts
+        .contains(&field.key)
+        .then(|| format!("`sort={name}` and `sort=-{name}` are *invalid*"));
     let lost = [ignored, sort].into_iter().flatten().collect::<Vec<_>>();
     (!lost.is_empty()).then(|| format!("In their list, {}.", lost.join(", and ")))
 }

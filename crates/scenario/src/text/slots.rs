@@ -122,10 +122,10 @@ impl<'a> SlotFiller<'a> {
             EntityChange::AddEntity { entity } => {
                 let entity =
                     self.after.schema.entity(&entity.key).map_or_else(|| entity.clone(), Clone::clone);
-                let one = words(&entity.name);
+                let singular = words(&entity.name);
                 self.put("path", self.after.schema.collection_path(&entity));
-                self.put("a_one", with_article(&one));
-                self.put("one", one);
+                self.put("a_one", with_article(&singular));
+                self.put("one", singular);
                 self.put("many", words(&entity.plural));
             }
             EntityChange::RenameEntity { entity, name, plural } => {
@@ -133,7 +133,7 @@ impl<'a> SlotFiller<'a> {
                 let now = self.after.schema.entity(entity);
                 let old = self.before.schema.entity(entity);
                 let renamed = now.is_some_and(|now| old.is_none_or(|old| now.plural != old.plural));
-                let (one, many) = match now {
+                let (singular, many) = match now {
                     Some(now) if renamed => (now.name.clone(), now.plural.clone()),
                     _ => (name.clone(), plural.clone()),
                 };
@@ -141,7 +141,7 @@ impl<'a> SlotFiller<'a> {
                 let path = format!("{}/{}", schema.conventions.prefix, schema.path_name(&many));
                 self.put("path_of_one", format!("{path}/{{id}}"));
                 self.put("path", path);
-                self.put("one", words(&one));
+                self.put("one", words(&singular));
                 self.put("many", words(&many));
                 self.put("old_one", self.before.singular(entity));
                 self.put("old_many", self.before.plural(entity));

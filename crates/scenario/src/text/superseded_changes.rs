@@ -18,49 +18,60 @@ pub(super) fn is_superseded(before: &Schema, after: &Schema, change: &Change) ->
     match change {
         Change::Entity(_) | Change::Convention(_) => false,
         Change::Field(change) => {
-            let (was, is) = (field(before, change.keys()), field(after, change.keys()));
+            let (old_part, new_part) = (field(before, change.keys()), field(after, change.keys()));
             match change {
                 FieldChange::AddField { .. }
                 | FieldChange::AddReference { .. }
-                | FieldChange::AddComputed { .. } => is.is_none(),
-                FieldChange::RemoveField { .. } | FieldChange::RemoveReference { .. } => was.is_none(),
-                _ => was.is_none() || is.is_none(),
+                | FieldChange::AddComputed { .. } => new_part.is_none(),
+                FieldChange::RemoveField { .. } | FieldChange::RemoveReference { .. } => old_part.is_none(),
+                _ => old_part.is_none() || new_part.is_none(),
             }
         }
         Change::Constraint(change) => {
             field(before, change.keys()).is_none() || field(after, change.keys()).is_none()
         }
         Change::Action(change) => {
-            let (was, is) = (action(before, change.keys()), action(after, change.keys()));
+            let (old_part, new_part) = (action(before, change.keys()), action(after, change.keys()));
             let has_guard = |action: Option<&Action>, key: &str| {
                 action.is_some_and(|action| action.guards.iter().any(|guard| guard.key == key))
             };
             match change {
-                ActionChange::AddAction { .. } => is.is_none(),
-                ActionChange::RemoveAction { .. } => was.is_none(),
-                ActionChange::AddGuard { guard, .. } => was.is_none() || !has_guard(is, &guard.key),
-                ActionChange::RemoveGuard { guard, .. } => !has_guard(was, guard),
-                ActionChange::ChangeGuard { guard, .. } => !has_guard(was, guard) || !has_guard(is, guard),
-                _ => was.is_none() || is.is_none(),
+                ActionChange::AddAction { .. } => new_part.is_none(),
+                ActionChange::RemoveAction { .. } => old_part.is_none(),
+                ActionChange::AddGuard { guard, .. } => {
+                    old_part.is_none() || !has_guard(new_part, &guard.key)
+                }
+                ActionChange::RemoveGuard { guard, .. } => !has_guard(old_part, guard),
+                ActionChange::ChangeGuard { guard, .. } => {
+                    !has_guard(old_part, guard) || !has_guard(new_part, guard)
+                }
+                _ => old_part.is_none() || new_part.is_none(),
             }
         }
         Change::Analytic(change) => {
-            let (was, is) = (before.analytic(change.analytic()), after.analytic(change.analytic()));
+            let (old_part, new_part) =
+                (before.analytic(change.analytic()), after.analytic(change.analytic()));
             match change {
-                AnalyticChange::AddAnalytic { .. } => is.is_none(),
-                AnalyticChange::RemoveAnalytic { .. } => was.is_none(),
-                _ => was.is_none() || is.is_none(),
+                AnalyticChange::AddAnalytic { .. } => new_part.is_none(),
+                AnalyticChange::RemoveAnalytic { .. } => old_part.is_none(),
+                _ => old_part.is_none() || new_part.is_none(),
             }
         }
         Change::List(change) => {
-            let (was, is) = (before.entity(change.entity()), after.entity(change.entity()));
+            let (old_part, new_part) = (before.entity(change.entity()), after.entity(change.entity()));
             match change {
-                ListChange::AddFilter { filter, .. } => is.is_none_or(|is| !is.filters.contains(filter)),
-                ListChange::RemoveFilter { filter, .. } => {
-                    was.is_none_or(|was| !was.filters.contains(filter))
+                ListChange::AddFilter { filter, .. } => {
+                    new_part.is_none_or(|new_part| !new_part.filters.contains(filter))
                 }
-                ListChange::AddSort { field, .. } => is.is_none_or(|is| !is.sorts.contains(field)),
-                ListChange::RemoveSort { field, .. } => was.is_none_or(|was| !was.sorts.contains(field)),
+                ListChange::RemoveFilter { filter, .. } => {
+                    old_part.is_none_or(|old_part| !old_part.filters.contains(filter))
+                }
+                ListChange::AddSort { field, .. } => {
+                    new_part.is_none_or(|new_part| !new_part.sorts.contains(field))
+                }
+                ListChange::RemoveSort { field, .. } => {
+                    old_part.is_none_or(|old_part| !old_part.sorts.contains(field))
+                }
                 ListChange::ChangeDefaultSort { .. } => false,
             }
         }

@@ -25,14 +25,15 @@ pub(crate) fn unstated_texts(
         changes.iter().any(|change| matches!(change, Change::Entity(EntityChange::RenameEntity { .. })));
     let mut out = Vec::new();
     for Clause { id, text } in clauses(after) {
-        let was = old.get(&id).filter(|_| !id.starts_with("gone.")).map_or("", |was| was.as_str());
-        if was == text {
+        let old_text =
+            old.get(&id).filter(|_| !id.starts_with("gone.")).map_or("", |old_text| old_text.as_str());
+        if old_text == text {
             continue;
         }
         let by_name: BTreeSet<String> =
-            literals(was).map(|literal| normalized_literal(before, literal)).collect();
+            literals(old_text).map(|literal| normalized_literal(before, literal)).collect();
         for literal in literals(&text) {
-            if !literals(was).any(|known| known == literal)
+            if !literals(old_text).any(|known| known == literal)
                 && !request.contains(&format!("`{literal}`"))
                 && !request.contains(&format!("`{}`", literal.rsplit(' ').next().unwrap_or_default()))
                 && !by_name.contains(&normalized_literal(after, literal))
@@ -41,7 +42,7 @@ pub(crate) fn unstated_texts(
             }
         }
         let words = |text: &str| text.split('`').step_by(2).collect::<Vec<_>>().join("`");
-        if words(was) != words(&text) && !renames && !request.contains(&text) {
+        if words(old_text) != words(&text) && !renames && !request.contains(&text) {
             out.push(format!("{id}: {text}"));
         }
     }
@@ -149,11 +150,15 @@ fn sampled_requests_say_every_change() {
                 && !only.contains("More requests")
         );
         for _ in 2..=16 {
-            let made = ProgrammaticSampler.next_turn(seed, &before, 5).unwrap().made;
-            let request = change_request(seed, &before, &made.changes, &made.after);
-            assert_eq!(unstated_texts(&before, &made.changes, &made.after, &request), [""; 0], "{request}");
+            let changes = ProgrammaticSampler.next_turn(seed, &before, 5).unwrap().made;
+            let request = change_request(seed, &before, &changes.changes, &changes.after);
+            assert_eq!(
+                unstated_texts(&before, &changes.changes, &changes.after, &request),
+                [""; 0],
+                "{request}"
+            );
             assert_eq!(clumsy(&request), None, "{request}");
-            before = made.after;
+            before = changes.after;
         }
         assert_eq!(clumsy(&specification(&before)), None);
     }

@@ -46,7 +46,7 @@ pub(super) fn kind(names: Names<'_>, kind: &Kind) -> String {
 /// A type with bounds of its length: `` string of `2` to `60` characters``.
 fn size(
     word: &str,
-    with: &str,
+    joined: &str,
     min: Option<u32>,
     max: Option<u32>,
     (one, many): (&str, &str),
@@ -54,10 +54,12 @@ fn size(
 ) -> String {
     match (min, max) {
         (None, None) => format!("{word} {any}"),
-        (Some(min), None) => format!("{word} {with} at least {}", counted(min, one, many)),
-        (None, Some(max)) => format!("{word} {with} at most {}", counted(max, one, many)),
-        (Some(min), Some(max)) if min == max => format!("{word} {with} exactly {}", counted(min, one, many)),
-        (Some(min), Some(max)) => format!("{word} {with} `{min}` to {}", counted(max, one, many)),
+        (Some(min), None) => format!("{word} {joined} at least {}", counted(min, one, many)),
+        (None, Some(max)) => format!("{word} {joined} at most {}", counted(max, one, many)),
+        (Some(min), Some(max)) if min == max => {
+            format!("{word} {joined} exactly {}", counted(min, one, many))
+        }
+        (Some(min), Some(max)) => format!("{word} {joined} `{min}` to {}", counted(max, one, many)),
     }
 }
 

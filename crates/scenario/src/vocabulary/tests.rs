@@ -78,11 +78,11 @@ fn all_words_are_names() {
         );
         if let ValueDomain::Enum { values, usual } = &field.domain {
             assert!(*usual >= 2 && values.len() > *usual, "{}", field.name);
-            let mut seen = BTreeSet::new();
+            let mut seen_names = BTreeSet::new();
             for value in values {
                 assert!(!value.others.is_empty(), "{} {}", field.name, value.name);
                 for word in std::iter::once(&value.name).chain(&value.others) {
-                    assert!(seen.insert(*word), "{} has {word} twice", field.name);
+                    assert!(seen_names.insert(*word), "{} has {word} twice", field.name);
                 }
             }
         }
@@ -93,11 +93,11 @@ fn all_words_are_names() {
 fn no_word_means_two_things() {
     let words = vocabulary();
     for topic in &words.topics {
-        let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut meanings: BTreeMap<&str, &str> = BTreeMap::new();
         for entity in topic.entities.iter().chain(&words.shared) {
             let others = entity.others.iter().flat_map(|(singular, plural)| [*singular, *plural]);
             for name in [entity.name, entity.plural].into_iter().chain(others) {
-                let before = seen.insert(name, entity.name);
+                let before = meanings.insert(name, entity.name);
                 assert!(before.is_none(), "{}: {name} of {} and {before:?}", topic.key, entity.name);
             }
         }
@@ -105,10 +105,10 @@ fn no_word_means_two_things() {
         for field in topic.fields.iter().chain(&words.fields) {
             assert!(main.insert(field.name), "{}: {} twice", topic.key, field.name);
         }
-        let mut seen = main.clone();
+        let mut meanings = main.clone();
         for field in topic.fields.iter().chain(&words.fields) {
             for other in &field.others {
-                assert!(seen.insert(other), "{}: {} ~ {other}", topic.key, field.name);
+                assert!(meanings.insert(other), "{}: {} ~ {other}", topic.key, field.name);
             }
         }
     }
@@ -121,9 +121,14 @@ fn entities_name_what_exists() {
         let names: BTreeSet<&str> =
             topic.entities.iter().chain(&words.shared).map(|entity| entity.name).collect();
         for entity in topic.entities.iter().chain(&words.shared) {
-            for to in &entity.refers {
-                assert!(*to == "*" || names.contains(to), "{}: {} refers to {to}", topic.key, entity.name);
-                assert_ne!(*to, entity.name);
+            for target in &entity.refers {
+                assert!(
+                    *target == "*" || names.contains(target),
+                    "{}: {} refers to {target}",
+                    topic.key,
+                    entity.name
+                );
+                assert_ne!(*target, entity.name);
             }
             for field in &entity.fields {
                 assert!(

@@ -6,7 +6,7 @@ use model::{TestResult, description_of_test, is_numeric_id, without_turn};
 use rusqlite::{Connection, Row};
 
 use super::query::{MatchRank, SearchQuery};
-use super::{MatchKind, OPEN_SOURCES, SearchHit};
+use super::{MatchKind, OPEN_SOURCES, SearchHit, episode_name};
 use crate::Result;
 use crate::turns;
 
@@ -121,7 +121,7 @@ impl FoundTests {
     ) -> Result<bool> {
         let sql = format!(
             "SELECT run_slug.slug, episode.slug, turn.number, attempt.number, episode.scenario, attempt.suite,
-               attempt.outcomes, attempt.details, run.simulated, attempt.id
+               attempt.outcomes, attempt.details, run.simulated, attempt.id, episode.title
              FROM failure_index CROSS JOIN attempt ON attempt.id = failure_index.rowid
                JOIN turn ON turn.id = attempt.turn JOIN episode ON episode.id = turn.episode
                JOIN run ON run.id = episode.run {OPEN_SOURCES}
@@ -173,7 +173,7 @@ impl FoundTests {
             }
             wants_hit = false;
             let hit = SearchHit {
-                title: found.test.id.clone(),
+                title: format!("{} · {}", episode_name(scenario.clone(), row.get(10)?), found.test.id),
                 detail: query.excerpt(&failure_text(found.test)),
                 episode: row.get(1)?,
                 turn: Some(turn),

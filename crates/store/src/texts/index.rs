@@ -184,6 +184,17 @@ impl Store {
         })
     }
 
+    /// Episodes of open sources that are not set aside whose transcripts and logs wait to be indexed.
+    pub fn texts_waiting(&self) -> Result<u32> {
+        self.read(|conn| {
+            let sql = format!(
+                "SELECT count(*) FROM episode JOIN run ON run.id = episode.run {} WHERE episode.texts = {WAITS}",
+                *READABLE_SOURCES
+            );
+            Ok(conn.prepare_cached(&sql)?.query_row([], |row| row.get(0))?)
+        })
+    }
+
     /// The progress of indexing over all open sources that are not set aside.
     pub fn texts_known(&self) -> Result<IndexProgress> {
         self.read(read_texts_known)

@@ -29,7 +29,7 @@ pub struct TextCandidate {
 
 fn candidate(conn: &Connection, position: i64) -> Result<Option<TextCandidate>> {
     const COLUMNS: &str = "run_slug.slug, episode.slug, episode.scenario, episode.title, run.simulated";
-    let (turn, from) = match position.rem_euclid(3) {
+    let (turn, source_table) = match position.rem_euclid(3) {
         0 => (
             "turn.number, attempt.number",
             "attempt JOIN turn ON turn.id = attempt.turn JOIN episode ON episode.id = turn.episode",
@@ -37,9 +37,9 @@ fn candidate(conn: &Connection, position: i64) -> Result<Option<TextCandidate>> 
         1 => ("turn.number, NULL", "turn JOIN episode ON episode.id = turn.episode"),
         _ => ("NULL, NULL", "episode"),
     };
-    let table = from.split(' ').next().unwrap_or(from);
+    let table = source_table.split(' ').next().unwrap_or(source_table);
     let sql = format!(
-        "SELECT {COLUMNS}, {turn} FROM {from} JOIN run ON run.id = episode.run {} WHERE {table}.id = ?1",
+        "SELECT {COLUMNS}, {turn} FROM {source_table} JOIN run ON run.id = episode.run {} WHERE {table}.id = ?1",
         *READABLE_SOURCES
     );
     let mut find = conn.prepare_cached(&sql)?;

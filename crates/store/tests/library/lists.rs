@@ -82,6 +82,38 @@ fn stamina_of_runs_of_other_lengths_is_not_sorted_together() {
     }
 }
 
+/// A mean of 5 over 9 turns stood behind one of 8 over 15, of which it is more, where all plan 15.
+#[test]
+fn stamina_over_other_turns_is_sorted_by_its_share_of_them() {
+    let store = Store::in_memory().unwrap();
+    let source = store.put_source("/data/many", "many", false).unwrap();
+    let keys = ["less", "more", "shorter", "unknown"];
+    let runs: Vec<Run> = keys.iter().map(|key| run(key, "glm")).collect();
+    store.put_runs(source, "", "staminabench", &runs).unwrap();
+    let episodes: Vec<(&str, Episode)> =
+        keys.iter().map(|key| (*key, episode(&format!("shop {key}"), 15, 2))).collect();
+    put(&store, source, "p", 1, &episodes, &[]);
+    for stale in store.stale_runs().unwrap() {
+        let (mean, tau) = match stale.slug.as_str() {
+            "many.less" => (Some(4.0), Some(15)),
+            "many.more" => (Some(8.0), Some(15)),
+            "many.shorter" => (Some(5.0), Some(9)),
+            _ => (None, None),
+        };
+        let stamina = Stamina { mean, tau, ..Stamina::default() };
+        store.put_summary(&stale, &Summary { stamina, ..Summary::default() }).unwrap();
+    }
+    for group in [RunGrouping::Benchmark, RunGrouping::None] {
+        let filter = RunFilter { group, ..RunFilter::default() };
+        assert_eq!(slugs(&store, &filter), ["many.shorter", "many.more", "many.less", "many.unknown"]);
+        let ascending = RunFilter { ascending: true, ..filter.clone() };
+        assert_eq!(slugs(&store, &ascending), ["many.less", "many.more", "many.shorter", "many.unknown"]);
+        // Another order is one of all runs.
+        let by_turns = RunFilter { sort: RunSort::Episodes, ..filter };
+        assert_eq!(slugs(&store, &by_turns), ["many.less", "many.more", "many.shorter", "many.unknown"]);
+    }
+}
+
 /// Turns out of 12 and turns out of 100 have no common scale.
 #[test]
 fn the_greatest_stamina_of_a_group_is_given_for_every_number_of_turns() {
@@ -405,11 +437,11 @@ fn a_failing_test_of_more_attempts_than_are_read_is_one_hit_with_at_least_so_man
     let store = Store::in_memory().unwrap();
     let source = store.put_source("/data/results", "results", false).unwrap();
     store.put_runs(source, "", "staminabench", &[run("a", "opus")]).unwrap();
-    let of_turn = |number: u32| {
+    let turn_texts = |number: u32| {
         let id = if number == 1 { "tests/test_9.py::get" } else { "tests/test_99.py::get" };
         failed_turn(number, "Go on.", &[(id, "an answer", "boom at once")])
     };
-    let long = Episode { turns: (1..=101).map(of_turn).collect(), ..Episode::new("long", "long") };
+    let long = Episode { turns: (1..=101).map(turn_texts).collect(), ..Episode::new("long", "long") };
     put(&store, source, "1", 1, &[("a", long)], &[]);
     while store.index_text(10).unwrap() {}
     let found = |text: &str, limit: u32| -> Vec<(Option<u32>, u32, bool)> {
@@ -418,8 +450,8 @@ fn a_failing_test_of_more_attempts_than_are_read_is_one_hit_with_at_least_so_man
     };
     for text in ["boom", "boom at"] {
         assert_eq!(found(text, 1), [(Some(101), 3, true)], "{text}");
-        let of_two = found(text, 2);
-        assert!(matches!(of_two[..], [(Some(101), 7.., true)]), "{text}: {of_two:?}");
+        let two_places = found(text, 2);
+        assert!(matches!(two_places[..], [(Some(101), 7.., true)]), "{text}: {two_places:?}");
         assert_eq!(found(text, 50), [(Some(101), 99, false), (Some(1), 0, false)], "{text}");
     }
 }

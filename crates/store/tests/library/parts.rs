@@ -1,6 +1,6 @@
 //! Parts of sources: what is read is what was written, also when it is read again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use model::{Artifact, ArtifactKind, EndReason, Episode, GraderPlace, Tokens, Turn, Verdict, Warning};
 use store::{GraderMention, GraderMentions, OmittedCounts, RunFilter, RunSort, WarningFilter};
@@ -84,7 +84,7 @@ fn a_part_that_is_read_again_replaces_only_its_own_episodes() {
     let stamps = store.part_stamps(source).unwrap();
     assert_eq!(stamps[&(String::new(), "1".to_owned())], 9);
 
-    store.drop_parts(source, &[(String::new(), "2".to_owned())]).unwrap();
+    store.drop_parts(source, &[(String::new(), "2".to_owned())], &HashSet::new()).unwrap();
     assert!(slug_of("shop").is_none() && slug_of("library").is_some());
     assert_eq!(store.part_stamps(source).unwrap().len(), 1);
     assert_eq!(store.run("results.a").unwrap().unwrap().entry.totals.episodes, 1);
@@ -101,7 +101,7 @@ fn reading_an_unchanged_source_again_changes_nothing() {
         store.drop_places(source, &[String::new()]).unwrap();
         store.put_runs(source, "", "staminabench", &[run("a", "opus"), run("b", "qwen")]).unwrap();
         let keep: Vec<_> = store.part_stamps(source).unwrap().into_keys().collect();
-        store.drop_parts(source, &keep).unwrap();
+        store.drop_parts(source, &keep, &HashSet::new()).unwrap();
         store.put_survey(source, warnings, &OmittedCounts::default(), 4).unwrap();
         store.set_source_read(source, None).unwrap();
         store.last_change().unwrap()

@@ -201,18 +201,18 @@ impl OpenConnection {
         self.write(out, deadline)?;
         let Self { stream, incoming, read_timeout } = self;
         let mut first = true;
-        let read = incoming.answer(body_limit, &mut |into| {
+        let read = incoming.answer(body_limit, &mut |buffer| {
             // The first wait starts with the request, so it does not need the clock.
             let wait = if first { deadline.whole } else { deadline.time_left()? };
             first = false;
-            if let Some(received) = poll(stream, into) {
+            if let Some(received) = poll(stream, buffer) {
                 return received;
             }
             if *read_timeout != wait {
                 stream.set_read_timeout(Some(wait))?;
                 *read_timeout = wait;
             }
-            stream.read(into)
+            stream.read(buffer)
         })?;
         let body = if read.body.is_empty() { Body::Empty } else { Body::Unread(read.body) };
         Ok((Answer { status: read.status, body }, read.keep))
@@ -242,11 +242,11 @@ const POLL_TIME: Duration = Duration::from_micros(150);
 /// Polls for bytes for a short time. A server on this machine responds in about ten microseconds. Sleeping and waking on
 /// another core takes longer, on a virtual machine several times as long.
 #[cfg(unix)]
-fn poll(stream: &TcpStream, into: &mut [u8]) -> Option<io::Result<usize>> {
+fn poll(stream: &TcpStream, buffer: &mut [u8]) -> Option<io::Result<usize>> {
     use rustix::net::{RecvFlags, recv};
     let begun = Instant::now();
     loop {
-        match recv(stream, &mut *into, RecvFlags::DONTWAIT) {
+        match recv(stream, &mut *buffer, RecvFlags::DONTWAIT) {
             Ok((received, _)) => return Some(Ok(received)),
             Err(rustix::io::Errno::AGAIN) if begun.elapsed() < POLL_TIME => std::thread::yield_now(),
             // The blocking read returns any error again.

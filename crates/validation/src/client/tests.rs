@@ -189,12 +189,12 @@ fn a_suite_runs_over_http_with_the_same_verdicts() {
 
 #[test]
 fn a_callback_ends_a_run() {
-    let mut seen = 0;
+    let mut call_count = 0;
     run_in_process(&mut world(), &suite(), &mut |_, _| {
-        seen += 1;
-        if seen == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        call_count += 1;
+        if call_count == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    assert_eq!(seen, 3);
+    assert_eq!(call_count, 3);
 }
 
 #[test]
@@ -277,11 +277,11 @@ mod hostile {
 
     /// Reads a request up to the end of its head.
     async fn request(stream: &mut TcpStream) -> bool {
-        let mut seen = Vec::new();
+        let mut request_bytes = Vec::new();
         let mut byte = [0; 1];
-        while !seen.ends_with(b"\r\n\r\n") {
+        while !request_bytes.ends_with(b"\r\n\r\n") {
             match stream.read(&mut byte).await {
-                Ok(1) => seen.push(byte[0]),
+                Ok(1) => request_bytes.push(byte[0]),
                 _ => return false,
             }
         }

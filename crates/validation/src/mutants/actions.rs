@@ -46,7 +46,7 @@ pub(super) fn find<'a>(
             );
         }
         let field = compared_field(schema, entity, &guard.condition);
-        let mut with = |operator, condition: Condition| {
+        let mut add_mutant = |operator, condition: Condition| {
             if matters(schema, entity, action, index, Some(&condition)) {
                 sites.edit(
                     operator,
@@ -60,10 +60,10 @@ pub(super) fn find<'a>(
             }
         };
         if let Some(inverted) = inverted(&guard.condition, field) {
-            with(Operator::GuardInverted, inverted);
+            add_mutant(Operator::GuardInverted, inverted);
         }
         for shifted in shifted(&guard.condition, field) {
-            with(Operator::GuardOffByOne, shifted);
+            add_mutant(Operator::GuardOffByOne, shifted);
         }
     }
     for (index, effect) in action.effects.iter().enumerate() {
@@ -95,9 +95,9 @@ fn compared_field<'a>(schema: &'a Schema, entity: &'a Entity, condition: &Condit
 
 /// The condition turned round.
 fn inverted(condition: &Condition, field: Option<&Field>) -> Option<Condition> {
-    let turn = |is: &Comparison| {
+    let turn = |comparison: &Comparison| {
         let field = field?;
-        Some(match is {
+        Some(match comparison {
             Comparison::Equals(value) => Comparison::Not(value.clone()),
             Comparison::Not(value) => Comparison::Equals(value.clone()),
             Comparison::OneOf(values) => match &field.kind {
@@ -113,9 +113,11 @@ fn inverted(condition: &Condition, field: Option<&Field>) -> Option<Condition> {
         })
     };
     Some(match condition {
-        Condition::Field { field, is } => Condition::Field { field: field.clone(), is: turn(is)? },
-        Condition::Related { reference, field, is } => {
-            Condition::Related { reference: reference.clone(), field: field.clone(), is: turn(is)? }
+        Condition::Field { field, is: comparison } => {
+            Condition::Field { field: field.clone(), is: turn(comparison)? }
+        }
+        Condition::Related { reference, field, is: comparison } => {
+            Condition::Related { reference: reference.clone(), field: field.clone(), is: turn(comparison)? }
         }
         Condition::HasAtLeast { entity, reference, .. } => {
             Condition::HasNone { entity: entity.clone(), reference: reference.clone() }
@@ -128,28 +130,32 @@ fn inverted(condition: &Condition, field: Option<&Field>) -> Option<Condition> {
 
 /// The condition with a bound that is one step off.
 fn shifted(condition: &Condition, field: Option<&Field>) -> Vec<Condition> {
-    let shift = |is: &Comparison, by| {
-        Some(match is {
-            Comparison::AtLeast(value) => Comparison::AtLeast(step(field?, value, by)?),
-            Comparison::AtMost(value) => Comparison::AtMost(step(field?, value, by)?),
+    let shift = |comparison: &Comparison, difference| {
+        Some(match comparison {
+            Comparison::AtLeast(value) => Comparison::AtLeast(step(field?, value, difference)?),
+            Comparison::AtMost(value) => Comparison::AtMost(step(field?, value, difference)?),
             _ => return None,
         })
     };
-    let one = |by: i64| {
+    let effect_step = |difference: i64| {
         Some(match condition {
-            Condition::Field { field, is } => Condition::Field { field: field.clone(), is: shift(is, by)? },
-            Condition::Related { reference, field, is } => {
-                Condition::Related { reference: reference.clone(), field: field.clone(), is: shift(is, by)? }
+            Condition::Field { field, is: comparison } => {
+                Condition::Field { field: field.clone(), is: shift(comparison, difference)? }
             }
+            Condition::Related { reference, field, is: comparison } => Condition::Related {
+                reference: reference.clone(),
+                field: field.clone(),
+                is: shift(comparison, difference)?,
+            },
             Condition::HasAtLeast { entity, reference, count } => Condition::HasAtLeast {
                 entity: entity.clone(),
                 reference: reference.clone(),
-                count: u32::try_from(i64::from(*count) + by).ok()?,
+                count: u32::try_from(i64::from(*count) + difference).ok()?,
             },
             Condition::HasNone { .. } => return None,
         })
     };
-    [-1, 1].into_iter().filter_map(one).collect()
+    [-1, 1].into_iter().filter_map(effect_step).collect()
 }
 
 /// A number some steps on.
@@ -173,10 +179,10 @@ fn effect<'a>(
     sites: &mut Sites<'a>,
 ) {
     let drop_it = edit(place, move |action| drop(action.effects.remove(index)));
-    let with = move |operand: Operand| {
+    let effect_with = move |operand: Operand| {
         edit(place, move |action| match action.effects.get_mut(index) {
             Some(Effect::Set { to, .. }) => *to = operand.clone(),
-            Some(Effect::Increment { by, .. }) => *by = operand.clone(),
+            Some(Effect::Increment { by: difference, .. }) => *difference = operand.clone(),
             _ => {}
         })
     };
@@ -195,18 +201,18 @@ fn effect<'a>(
                 _ => odd_value(&field.kind),
             };
             if let Some(other) = other {
-                sites.edit(Operator::EffectWrongValue, location, with(Operand::Value(other)));
+                sites.edit(Operator::EffectWrongValue, location, effect_with(Operand::Value(other)));
             }
         }
-        Effect::Increment { field, by } => {
+        Effect::Increment { field, by: difference } => {
             let location = format!("{location}.effect.{field}");
             sites.edit(Operator::EffectDropped, location.clone(), drop_it);
-            let wrong = match by {
-                Operand::Value(value) => value.as_i64().map_or(1, |by| by.saturating_add(1)),
+            let wrong = match difference {
+                Operand::Value(value) => value.as_i64().map_or(1, |difference| difference.saturating_add(1)),
                 // Any amount that is not the one that was given; tests give small ones.
                 _ => 123_457,
             };
-            sites.edit(Operator::IncrementOffByOne, location, with(Operand::Value(json!(wrong))));
+            sites.edit(Operator::IncrementOffByOne, location, effect_with(Operand::Value(json!(wrong))));
         }
         Effect::Create { entity: other, values, .. } => {
             let location = format!("{location}.effect.create_{other}");

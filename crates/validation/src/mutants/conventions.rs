@@ -81,14 +81,20 @@ fn statuses(conventions: &Conventions, facts: &Facts, sites: &mut Sites<'_>) {
             });
         }
     };
-    status("created", true, now.created, &[201, 200], |schema, to| schema.conventions.status.created = to);
-    status("deleted", true, now.deleted, &[204, 200], |schema, to| schema.conventions.status.deleted = to);
-    status("invalid", true, now.invalid, &[400, 422], |schema, to| schema.conventions.status.invalid = to);
-    status("conflict", facts.conflicts, now.conflict, &[409, 400], |schema, to| {
-        schema.conventions.status.conflict = to;
+    status("created", true, now.created, &[201, 200], |schema, code| {
+        schema.conventions.status.created = code;
     });
-    status("refused", facts.refusals, now.refused, &[409, 403, 422], |schema, to| {
-        schema.conventions.status.refused = to;
+    status("deleted", true, now.deleted, &[204, 200], |schema, code| {
+        schema.conventions.status.deleted = code;
+    });
+    status("invalid", true, now.invalid, &[400, 422], |schema, code| {
+        schema.conventions.status.invalid = code;
+    });
+    status("conflict", facts.conflicts, now.conflict, &[409, 400], |schema, code| {
+        schema.conventions.status.conflict = code;
+    });
+    status("refused", facts.refusals, now.refused, &[409, 403, 422], |schema, code| {
+        schema.conventions.status.refused = code;
     });
 }
 

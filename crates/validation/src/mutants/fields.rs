@@ -100,68 +100,70 @@ pub(super) fn kinds(kind: &Kind) -> Vec<(Operator, Kind)> {
     let mut all = Vec::new();
     match *kind {
         Kind::String { min_length, max_length, pattern } => {
-            let mut with = |operator, min_length, max_length, pattern| {
+            let mut add_mutant = |operator, min_length, max_length, pattern| {
                 all.push((operator, Kind::String { min_length, max_length, pattern }));
             };
             if let Some(pattern) = pattern {
-                with(Operator::PatternDropped, None, None, None);
+                add_mutant(Operator::PatternDropped, None, None, None);
                 // Another form that takes nothing of this one.
                 let other = if pattern == Pattern::PostalCode { Pattern::Color } else { Pattern::PostalCode };
-                with(Operator::TypeConfused, None, None, Some(other));
+                add_mutant(Operator::TypeConfused, None, None, Some(other));
             } else {
-                lengths(min_length, max_length, &mut |operator, min, max| with(operator, min, max, None));
+                lengths(min_length, max_length, &mut |operator, min, max| {
+                    add_mutant(operator, min, max, None);
+                });
                 if min_length.is_none() {
-                    with(Operator::ConstraintInvented, Some(1), max_length, None);
+                    add_mutant(Operator::ConstraintInvented, Some(1), max_length, None);
                 }
                 if max_length.is_none() {
-                    with(Operator::ConstraintInvented, min_length, Some(255), None);
+                    add_mutant(Operator::ConstraintInvented, min_length, Some(255), None);
                 }
             }
         }
         Kind::StringList { min_items, max_items } => {
-            let mut with = |operator, min_items, max_items| {
+            let mut add_mutant = |operator, min_items, max_items| {
                 all.push((operator, Kind::StringList { min_items, max_items }));
             };
-            lengths(min_items, max_items, &mut with);
+            lengths(min_items, max_items, &mut add_mutant);
             if min_items.is_none() {
-                with(Operator::ConstraintInvented, Some(1), max_items);
+                add_mutant(Operator::ConstraintInvented, Some(1), max_items);
             }
             all.push((Operator::TypeConfused, free_string()));
         }
         Kind::Integer { min, max } => {
-            let mut with = |operator, min, max| all.push((operator, Kind::Integer { min, max }));
+            let mut add_mutant = |operator, min, max| all.push((operator, Kind::Integer { min, max }));
             if let Some(bound) = min {
-                with(Operator::BoundOffByOne, Some(bound - 1), max);
-                with(Operator::BoundOffByOne, Some(bound + 1), max);
-                with(Operator::BoundDropped, None, max);
+                add_mutant(Operator::BoundOffByOne, Some(bound - 1), max);
+                add_mutant(Operator::BoundOffByOne, Some(bound + 1), max);
+                add_mutant(Operator::BoundDropped, None, max);
             } else if max.is_none_or(|max| max >= 0) {
-                with(Operator::ConstraintInvented, Some(0), max);
+                add_mutant(Operator::ConstraintInvented, Some(0), max);
             }
             if let Some(bound) = max {
-                with(Operator::BoundOffByOne, min, Some(bound - 1));
-                with(Operator::BoundOffByOne, min, Some(bound + 1));
-                with(Operator::BoundDropped, min, None);
+                add_mutant(Operator::BoundOffByOne, min, Some(bound - 1));
+                add_mutant(Operator::BoundOffByOne, min, Some(bound + 1));
+                add_mutant(Operator::BoundDropped, min, None);
             } else if min.is_none_or(|min| min <= 10_000) {
-                with(Operator::ConstraintInvented, min, Some(10_000));
+                add_mutant(Operator::ConstraintInvented, min, Some(10_000));
             }
             let whole = |bound: Option<i64>| bound.map(|bound| bound as f64);
             all.push((Operator::TypeConfused, Kind::Number { min: whole(min), max: whole(max) }));
         }
         Kind::Number { min, max } => {
-            let mut with = |operator, min, max| all.push((operator, Kind::Number { min, max }));
+            let mut add_mutant = |operator, min, max| all.push((operator, Kind::Number { min, max }));
             if let Some(bound) = min {
-                with(Operator::BoundOffByOne, Some(bound - 0.25), max);
-                with(Operator::BoundOffByOne, Some(bound + 0.25), max);
-                with(Operator::BoundDropped, None, max);
+                add_mutant(Operator::BoundOffByOne, Some(bound - 0.25), max);
+                add_mutant(Operator::BoundOffByOne, Some(bound + 0.25), max);
+                add_mutant(Operator::BoundDropped, None, max);
             } else if max.is_none_or(|max| max >= 0.0) {
-                with(Operator::ConstraintInvented, Some(0.0), max);
+                add_mutant(Operator::ConstraintInvented, Some(0.0), max);
             }
             if let Some(bound) = max {
-                with(Operator::BoundOffByOne, min, Some(bound - 0.25));
-                with(Operator::BoundOffByOne, min, Some(bound + 0.25));
-                with(Operator::BoundDropped, min, None);
+                add_mutant(Operator::BoundOffByOne, min, Some(bound - 0.25));
+                add_mutant(Operator::BoundOffByOne, min, Some(bound + 0.25));
+                add_mutant(Operator::BoundDropped, min, None);
             } else if min.is_none_or(|min| min <= 10_000.0) {
-                with(Operator::ConstraintInvented, min, Some(10_000.0));
+                add_mutant(Operator::ConstraintInvented, min, Some(10_000.0));
             }
             let whole = |bound: Option<f64>| bound.map(|bound| bound as i64);
             all.push((Operator::TypeConfused, Kind::Integer { min: whole(min), max: whole(max) }));
@@ -215,16 +217,20 @@ fn free_string() -> Kind {
     Kind::String { min_length: None, max_length: None, pattern: None }
 }
 
-fn lengths(min: Option<u32>, max: Option<u32>, with: &mut dyn FnMut(Operator, Option<u32>, Option<u32>)) {
+fn lengths(
+    min: Option<u32>,
+    max: Option<u32>,
+    add_mutant: &mut dyn FnMut(Operator, Option<u32>, Option<u32>),
+) {
     if let Some(bound) = min {
-        with(Operator::BoundOffByOne, Some(bound.saturating_sub(1)), max);
-        with(Operator::BoundOffByOne, Some(bound + 1), max);
-        with(Operator::BoundDropped, None, max);
+        add_mutant(Operator::BoundOffByOne, Some(bound.saturating_sub(1)), max);
+        add_mutant(Operator::BoundOffByOne, Some(bound + 1), max);
+        add_mutant(Operator::BoundDropped, None, max);
     }
     if let Some(bound) = max {
-        with(Operator::BoundOffByOne, min, Some(bound.saturating_sub(1)));
-        with(Operator::BoundOffByOne, min, Some(bound + 1));
-        with(Operator::BoundDropped, min, None);
+        add_mutant(Operator::BoundOffByOne, min, Some(bound.saturating_sub(1)));
+        add_mutant(Operator::BoundOffByOne, min, Some(bound + 1));
+        add_mutant(Operator::BoundDropped, min, None);
     }
 }
 

@@ -9,8 +9,8 @@ use super::{Mutation, Operator, Site, Sites};
 pub(super) fn find(schema: &Schema, sites: &mut Sites<'_>) {
     let facts = Facts::from_schema(schema);
     for &flaw in Flaw::ALL {
-        let (operator, seen) = place(flaw, &facts);
-        if seen {
+        let (operator, is_noticeable) = place(flaw, &facts);
+        if is_noticeable {
             sites.0.push(Site { operator, location: name(flaw), mutation: Mutation::Flaw(flaw) });
         }
     }

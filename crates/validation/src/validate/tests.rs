@@ -239,7 +239,7 @@ fn files_of_pytest_are_no_content_and_other_files_are() {
 /// A zip of the files of a folder, and of at most two entries with invalid names (which replace other names, because a writer
 /// of zips would refuse them).
 fn zip_with(folder: &Path, names: &[&str]) -> PathBuf {
-    let at = folder.with_extension("zip");
+    let zip_path = folder.with_extension("zip");
     let (mut packer, mut zip) = (files::Packer::new(1), files::ZipWriter::new(Vec::new()));
     let mut files: Vec<(String, Vec<u8>)> = names
         .iter()
@@ -273,8 +273,8 @@ fn zip_with(folder: &Path, names: &[&str]) -> PathBuf {
             bytes[index..index + name.len()].copy_from_slice(name.as_bytes());
         }
     }
-    std::fs::write(&at, bytes).expect("it is written");
-    at
+    std::fs::write(&zip_path, bytes).expect("it is written");
+    zip_path
 }
 
 #[test]

@@ -227,8 +227,8 @@ pub(crate) fn sampled(seed: Seed, turns: &[u32]) -> Result<Vec<Turn>, Failure> {
     let mut taken = Vec::new();
     for turn in 1..=turns.last().copied().unwrap_or(0) {
         if turn > 1 {
-            let made = ProgrammaticSampler.next_turn(seed, &schema, CHANGES_PER_TURN)?.made;
-            before = Some((std::mem::replace(&mut schema, made.after), made.changes));
+            let changes = ProgrammaticSampler.next_turn(seed, &schema, CHANGES_PER_TURN)?.made;
+            before = Some((std::mem::replace(&mut schema, changes.after), changes.changes));
         }
         if turns.contains(&turn) {
             let suite = suite(seed, &schema, None);
@@ -293,11 +293,11 @@ pub(crate) fn mutants(turn: &Turn, count: usize, used: &mut BTreeMap<&'static st
     let before = turn.before.as_ref().map(|(schema, changes)| (schema, changes.as_slice()));
     let mut sites = sites(before, &turn.schema);
     draw.shuffle(&mut sites);
-    let mut made = Vec::new();
+    let mut all_changes = Vec::new();
     let mut operators: Vec<&'static str> = Operator::ALL.iter().map(|operator| operator.name()).collect();
     operators.sort_by_key(|name| used.get(name).copied().unwrap_or(0));
     for name in operators {
-        if made.len() == count {
+        if all_changes.len() == count {
             break;
         }
         let times = used.entry(name).or_default();
@@ -309,10 +309,10 @@ pub(crate) fn mutants(turn: &Turn, count: usize, used: &mut BTreeMap<&'static st
         let wanted = operator_mutants().find(|mutant| mutant.flaws.is_empty() == in_schema);
         if let Some(mutant) = wanted.or_else(|| operator_mutants().next()) {
             *times += 1;
-            made.push(mutant);
+            all_changes.push(mutant);
         }
     }
-    made
+    all_changes
 }
 
 /// What the two clients reported of the two servers.

@@ -209,8 +209,8 @@ pub struct Spent {
 
 impl Spent {
     /// What stands in place of the cost per survived turn, where there is none. Of runs of one turn a turn is a trial.
-    pub const fn instead_of_cost_per_survived_turn(&self, of_one_turn: bool) -> &'static str {
-        match (self.no_turn_survived, of_one_turn) {
+    pub const fn instead_of_cost_per_survived_turn(&self, is_single_turn: bool) -> &'static str {
+        match (self.no_turn_survived, is_single_turn) {
             (true, true) => "no trial passed",
             (true, false) => "no turn survived",
             (false, _) => "unknown",
@@ -361,10 +361,10 @@ pub struct PermutationTest {
 
 impl ComparedPair {
     /// Why nothing is paired between two members of these names.
-    pub(crate) fn not_paired(&self, a: &str, b: &str, of_one_turn: bool) -> String {
+    pub(crate) fn not_paired(&self, a: &str, b: &str, is_single_turn: bool) -> String {
         if self.in_both > 0 {
             format!("{a} and {b} have runs, or trials of them, in common: nothing is paired.")
-        } else if of_one_turn {
+        } else if is_single_turn {
             format!("{a} and {b} share no task of which both have a scored trial.")
         } else {
             format!("{a} and {b} share no scenario in which both were at risk.")
@@ -435,9 +435,9 @@ pub struct PairedComparison {
 impl PairedComparison {
     /// What the mean of the observed differences is, where it is another one: `the mean of the observed differences is −2.04`. Those
     /// of pass rates are in percentage points.
-    pub fn observed_in_words(&self, of_rates: bool) -> Option<String> {
+    pub fn observed_in_words(&self, is_rate: bool) -> Option<String> {
         let shown = |mean: f64| {
-            let text = if of_rates { format!("{:+.1} pp", 100.0 * mean) } else { format!("{mean:+.2}") };
+            let text = if is_rate { format!("{:+.1} pp", 100.0 * mean) } else { format!("{mean:+.2}") };
             text.replace('-', "−")
         };
         let observed = shown(self.observed_mean);

@@ -256,6 +256,8 @@ pub struct FlippingTest {
     pub episode: String,
     /// The scenario.
     pub scenario: String,
+    /// Repeat of the scenario in this run: the number that the source gives, else from 1.
+    pub repeat: u32,
     /// Id of the test.
     pub test: String,
     /// How often its outcome changed.
@@ -341,6 +343,8 @@ pub struct FailureCase {
     pub scenario: String,
     /// Its title; `None` = the source names none.
     pub title: Option<String>,
+    /// Repeat of the scenario in this run: the number that the source gives, else from 1.
+    pub repeat: u32,
     /// From 1.
     pub turn: u32,
     /// From 1.

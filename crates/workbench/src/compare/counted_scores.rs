@@ -72,7 +72,7 @@ fn fill_one(
         summary.perfect = scores.perfect;
         summary.rounds = rounds;
         summary.doubts.retain(|doubt| !is_about_scores(doubt));
-        let about_turns = doubt_about_turns(store, ids, summary)?;
+        let about_turns = doubt_about_turns(store, ids, &run.record.entry.format, summary)?;
         summary.doubts.extend(about_turns);
     }
     Ok(())

@@ -115,8 +115,8 @@ pub(super) fn read_of_planned_in_job(pools: &[Pool], run: &PooledRun) -> Option<
         other.record.entry.id == run.record.entry.id || is_one_job(&other.record.entry, &run.record.entry)
     };
     let has_run = |pool: &&Pool| pool.runs.iter().any(|own| own.record.entry.id == run.record.entry.id);
-    let of_member = pools.iter().find(has_run).map_or(&[][..], |pool| pool.runs.as_slice());
-    read_of_planned(&of_member.iter().filter(is_own).collect::<Vec<_>>())
+    let member_runs = pools.iter().find(has_run).map_or(&[][..], |pool| pool.runs.as_slice());
+    read_of_planned(&member_runs.iter().filter(is_own).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -110,8 +110,8 @@ impl TurnLine {
 
     /// Whether the reference fails it and another member passes it.
     fn reference_fails(&self, reference: usize) -> bool {
-        let of_reference = self.cells.get(reference).copied().flatten();
-        of_reference.is_some_and(|cell| cell.failed) && self.states().any(TurnState::is_passed)
+        let reference_cell = self.cells.get(reference).copied().flatten();
+        reference_cell.is_some_and(|cell| cell.failed) && self.states().any(TurnState::is_passed)
     }
 }
 
@@ -119,7 +119,7 @@ impl Table {
     fn new(pools: &[Pool], plays: &[Vec<Vec<EpisodeTurns>>], policy: &CensoringPolicy) -> Self {
         let mut scenarios: BTreeMap<Key<'_>, Scenario> = BTreeMap::new();
         let mut turns: BTreeMap<Key<'_>, u32> = BTreeMap::new();
-        let mut of_member: Vec<BTreeMap<Key<'_>, Vec<(usize, Grid)>>> = Vec::new();
+        let mut member_grids: Vec<BTreeMap<Key<'_>, Vec<(usize, Grid)>>> = Vec::new();
         let mut episodes = Vec::new();
         for (pool, plays) in pools.iter().zip(plays) {
             let mut ids = Vec::new();
@@ -137,12 +137,12 @@ impl Table {
                     ids.push((run.record.entry.slug.clone(), episode.slug.clone()));
                 }
             }
-            of_member.push(played);
+            member_grids.push(played);
             episodes.push(ids);
         }
         let mut lines = Vec::new();
         for (scenario, (key, turns)) in turns.iter().enumerate() {
-            let grids: Vec<Option<&Vec<(usize, Grid)>>> = of_member.iter().map(|m| m.get(key)).collect();
+            let grids: Vec<Option<&Vec<(usize, Grid)>>> = member_grids.iter().map(|m| m.get(key)).collect();
             for turn in 1..=*turns {
                 let cells: Vec<Option<Cell>> =
                     grids.iter().map(|grids| grids.and_then(|grids| worst(grids, turn))).collect();

@@ -124,11 +124,11 @@ pub(super) fn member_doubts(
     doubts.extend(number.doubts(policy));
     let (spent, n) = (&member.spent, member.stamina.n);
     let cost = spent.cost_usd.filter(|_| !member.simulated && spent.cost_known < n);
-    let of_cost = cost.map(|cost| {
+    let cost_doubt = cost.map(|cost| {
         doubts.push(cost_in_part(cost, spent.cost_known, &n.to_string()));
         doubts.len() - 1
     });
-    (doubts, of_cost)
+    (doubts, cost_doubt)
 }
 
 /// That a cost, in dollars, is known for a part of what it is the cost of.
@@ -156,7 +156,7 @@ const MOST_NAMED: usize = 3;
 /// That trials of a run are in others as well: `3 trials are also in RUN`. `others` are their names, each with how many trials.
 pub(crate) fn shared_trial_doubts(others: &[(String, u32)]) -> Vec<String> {
     let (named, further) = others.split_at(others.len().min(MOST_NAMED));
-    let one = |(run, trials): &(String, u32)| match trials {
+    let doubt = |(run, trials): &(String, u32)| match trials {
         1 => format!("1 trial is also in {run}"),
         trials => format!("{trials} trials are also in {run}"),
     };
@@ -164,7 +164,7 @@ pub(crate) fn shared_trial_doubts(others: &[(String, u32)]) -> Vec<String> {
         0 => None,
         n => Some(format!("some trials are also in {}", counted(n as u64, "further run"))),
     };
-    named.iter().map(one).chain(further).collect()
+    named.iter().map(doubt).chain(further).collect()
 }
 
 /// That a run may be a copy of others: `others` are their names.
@@ -176,9 +176,9 @@ pub(crate) fn may_be_copy(others: &[&str]) -> String {
 /// where costs are shown, and that a score may be too high where scores are.
 pub(crate) fn grouped_doubts(members: &[ComparedMember]) -> Vec<String> {
     grouped(members, |member| {
-        let of_cost = member.doubt_of_cost;
+        let cost_doubt = member.doubt_of_cost;
         let each = member.doubts.iter().enumerate();
-        each.filter(move |(index, doubt)| Some(*index) != of_cost && !is_about_scores(doubt))
+        each.filter(move |(index, doubt)| Some(*index) != cost_doubt && !is_about_scores(doubt))
             .map(|(_, doubt)| doubt)
     })
 }
@@ -191,10 +191,10 @@ pub(crate) fn grouped_doubts_about_scores(members: &[ComparedMember]) -> Vec<Str
 /// The same under a figure or table whose numbers have no such interval.
 pub(crate) fn grouped_doubts_without_intervals(members: &[ComparedMember]) -> Vec<String> {
     grouped(members, |member| {
-        let of_cost = member.doubt_of_cost;
+        let cost_doubt = member.doubt_of_cost;
         let each = member.doubts.iter().enumerate();
         let is_said = move |(index, doubt): &(usize, &String)| {
-            Some(*index) != of_cost && !OF_INTERVALS.contains(&doubt.as_str()) && !is_about_scores(doubt)
+            Some(*index) != cost_doubt && !OF_INTERVALS.contains(&doubt.as_str()) && !is_about_scores(doubt)
         };
         each.filter(is_said).map(|(_, doubt)| doubt)
     })

@@ -18,7 +18,7 @@ fn is_of_a_harness(section: &str) -> bool {
 pub(crate) struct Key {
     parts: Vec<String>,
     /// Whether it stands in the section of a harness.
-    pub(crate) of_harness: bool,
+    pub(crate) is_of_harness: bool,
 }
 
 impl Key {
@@ -29,12 +29,12 @@ impl Key {
         let mut parts: Vec<&str> =
             name.split('.').filter(|part| !EMPTY.contains(part) && part.parse::<u32>().is_err()).collect();
         let harness = harness.map(str::to_lowercase);
-        let mut of_harness = parts.len() > 1 && parts[0] == "agent";
+        let mut is_of_harness = parts.len() > 1 && parts[0] == "agent";
         if parts.len() > 1 && (is_of_a_harness(parts[0]) || harness.as_deref() == Some(parts[0])) {
             parts[0] = "agent";
-            of_harness = true;
+            is_of_harness = true;
         }
-        Self { parts: parts.into_iter().map(str::to_owned).collect(), of_harness }
+        Self { parts: parts.into_iter().map(str::to_owned).collect(), is_of_harness }
     }
 
     /// Whether a pattern names it: the last parts of the name, `*` standing for anything inside a part; behind `^` the
@@ -90,15 +90,15 @@ mod tests {
                     && key.matches_pattern("agent.temperature")
                     && key.matches_pattern("^agent.temperature")
             );
-            assert!(key.of_harness && key.text() == "agent.temperature", "{name}");
+            assert!(key.is_of_harness && key.text() == "agent.temperature", "{name}");
         }
         let key = Key::new("datasets.0.task_names", None);
         assert!(
             key.matches_pattern("datasets.task_names")
                 && !key.matches_pattern("^task_names")
-                && !key.of_harness
+                && !key.is_of_harness
         );
-        assert!(!Key::new("agent", None).of_harness);
+        assert!(!Key::new("agent", None).is_of_harness);
     }
 
     #[test]

@@ -73,12 +73,12 @@ pub(crate) fn resolve_only(
     only: &[String],
 ) -> Result<Vec<Pool>, ApiError> {
     let mut pools = Vec::new();
-    let mut seen = BTreeSet::new();
+    let mut seen_ids = BTreeSet::new();
     let mut gaps = rounds::Gaps::new(store);
     for member in members {
         let (member, runs, left_out) = runs_of(store, member, only)?;
         let id = member.text();
-        if !seen.insert(id.clone()) {
+        if !seen_ids.insert(id.clone()) {
             return Err(ApiError::new("compare.twice", format!("\"{id}\" stands twice in this comparison"))
                 .hint("Name each run or group once"));
         }

@@ -85,7 +85,7 @@ fn what_differs(ids: &[String]) -> Vec<Option<String>> {
     fn common_length(lists: &[Vec<&str>]) -> usize {
         let shortest = lists.iter().map(Vec::len).min().unwrap_or(0);
         (0..shortest.saturating_sub(1))
-            .take_while(|index| lists.iter().all(|one| one[*index] == lists[0][*index]))
+            .take_while(|index| lists.iter().all(|parts| parts[*index] == lists[0][*index]))
             .count()
     }
     let parts: Vec<Vec<&str>> = ids.iter().map(|id| id.split('.').collect()).collect();

@@ -146,11 +146,11 @@ impl Pool {
 
     /// The same with those of episodes that count in another member.
     pub(super) fn all_scenarios(&self) -> BTreeSet<Scenario<'_>> {
-        let of_copies = self.runs.iter().flat_map(|run| {
+        let copied_episodes = self.runs.iter().flat_map(|run| {
             let names = run.copied.scenarios();
             names.map(move |name| (run.set, run.scenario_name(name)))
         });
-        self.scenarios().into_iter().chain(of_copies).collect()
+        self.scenarios().into_iter().chain(copied_episodes).collect()
     }
 
     /// The benchmark.

@@ -125,7 +125,7 @@ pub(crate) fn rule_of(key: &Key) -> &'static Rule {
     let found = RULES.iter().find(|rule| rule.keys.iter().any(|pattern| key.matches_pattern(pattern)));
     match found {
         Some(rule) => rule,
-        None if key.of_harness => &OF_HARNESS,
+        None if key.is_of_harness => &OF_HARNESS,
         None => &OTHER,
     }
 }

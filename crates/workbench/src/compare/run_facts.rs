@@ -179,7 +179,7 @@ fn mix_line(
     if mixes.iter().all(|mix| mix.len() < 2) {
         return None;
     }
-    let plural = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+    let plural = |n: usize, singular: &str| format!("{n} {singular}{}", if n == 1 { "" } else { "s" });
     let text = |mix: &BTreeMap<&str, (usize, usize)>| {
         let parts: Vec<String> = mix
             .iter()
@@ -262,7 +262,7 @@ fn scenarios(pools: &[Pool], one_turn: bool) -> Line<'static> {
 /// The scenarios that are in all sets.
 pub(crate) fn shared<'a>(played: &[BTreeSet<Scenario<'a>>]) -> BTreeSet<Scenario<'a>> {
     let Some((first, others)) = played.split_first() else { return BTreeSet::new() };
-    first.iter().filter(|one| others.iter().all(|other| other.contains(*one))).cloned().collect()
+    first.iter().filter(|setting| others.iter().all(|other| other.contains(*setting))).cloned().collect()
 }
 
 /// How many turns are planned, on the scenarios that all played where there are any.

@@ -17,13 +17,13 @@ pub(super) fn by_levels(models: &[String], harnesses: &[String]) -> Vec<SeriesSt
 
 /// The number of each level, by its first occurrence, from 0.
 fn numbered(levels: &[String]) -> Vec<usize> {
-    let mut seen: Vec<&str> = Vec::new();
+    let mut known_levels: Vec<&str> = Vec::new();
     levels
         .iter()
         .map(|level| {
-            seen.iter().position(|s| s == level).unwrap_or_else(|| {
-                seen.push(level);
-                seen.len() - 1
+            known_levels.iter().position(|s| s == level).unwrap_or_else(|| {
+                known_levels.push(level);
+                known_levels.len() - 1
             })
         })
         .collect()
@@ -78,8 +78,8 @@ mod tests {
     #[test]
     fn no_two_members_are_drawn_alike() {
         for count in [1, 8, 9, 13, 42] {
-            let (many, one): (Vec<usize>, Vec<usize>) = ((0..count).collect(), vec![0; count]);
-            for (models, harnesses) in [(&many, &one), (&one, &many), (&one, &one)] {
+            let (many, single): (Vec<usize>, Vec<usize>) = ((0..count).collect(), vec![0; count]);
+            for (models, harnesses) in [(&many, &single), (&single, &many), (&single, &single)] {
                 let styles = styles(models, harnesses);
                 let drawn: BTreeSet<(u32, u32)> = styles.iter().map(|s| (s.color, s.marker)).collect();
                 assert_eq!(drawn.len(), count, "{styles:?}");

@@ -38,8 +38,8 @@ struct StatedSet {
 impl StatedSet {
     fn from_run(run: &RunRecord) -> Self {
         let setting = |key: &str| run.run.settings.get(key).and_then(Value::as_str).map(str::to_owned);
-        let of_table = || setting(table::SCENARIO_SET).filter(|_| run.entry.format == table::FORMAT);
-        let pack = setting(PACK).or_else(of_table);
+        let table_set = || setting(table::SCENARIO_SET).filter(|_| run.entry.format == table::FORMAT);
+        let pack = setting(PACK).or_else(table_set);
         Self { benchmark: run.entry.benchmark.key.clone(), pack, drawn: drawn_by(run) }
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn not_comparable(pools: &[Pool]) -> Vec<SettingDifference> {
 }
 
 /// Settings with their values, and how many members (or runs) have them: `Attempt limit: 3 (4 runs), 10 (1 run)`.
-pub(crate) fn in_words(differences: &[SettingDifference], one: &str) -> Vec<String> {
+pub(crate) fn in_words(differences: &[SettingDifference], noun: &str) -> Vec<String> {
     let sentence = |difference: &SettingDifference| {
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
         for value in &difference.values {
@@ -52,7 +52,7 @@ pub(crate) fn in_words(differences: &[SettingDifference], one: &str) -> Vec<Stri
         values.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
         let words: Vec<String> = values
             .iter()
-            .map(|(value, n)| format!("{value} ({n} {one}{})", if *n == 1 { "" } else { "s" }))
+            .map(|(value, n)| format!("{value} ({n} {noun}{})", if *n == 1 { "" } else { "s" }))
             .collect();
         format!("{}: {}", difference.setting, words.join(", "))
     };
@@ -119,11 +119,11 @@ fn source_lines(pools: &[Pool]) -> Vec<Line<'static>> {
                 found.values.get(&(m, r)).cloned().or_else(|| {
                     // Who writes its settings down leaves out what was not set: Harbor anything, our runner a budget.
                     let record = &pool.runs[r].record;
-                    let of_this_kind = known_in.contains(format(m, r)) && !record.run.settings.is_empty();
-                    if of_this_kind && found.rule.unlimited && is_own(record) {
+                    let is_of_kind = known_in.contains(format(m, r)) && !record.run.settings.is_empty();
+                    if is_of_kind && found.rule.unlimited && is_own(record) {
                         return Some(Setting { text: "no limit".to_owned(), number: Some(f64::INFINITY) });
                     }
-                    (of_this_kind && format(m, r) == "harbor").then(|| Setting::text("not set"))
+                    (is_of_kind && format(m, r) == "harbor").then(|| Setting::text("not set"))
                 })
             };
             let values = pools
@@ -283,13 +283,13 @@ fn judge(line: Line<'_>, pools: &[Pool], reference: usize, settings: &mut Settin
 
 /// Whether all runs of one model have one known value: it is a part of the model then, which is what one compares.
 fn follows_from_model(line: &Line<'_>, pools: &[Pool]) -> bool {
-    let mut of_model: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut value_by_model: BTreeMap<&str, &str> = BTreeMap::new();
     pools.iter().zip(&line.values).flat_map(|(pool, values)| pool.runs.iter().zip(values)).all(
         |(run, value)| {
             let Some((model, value)) = run.record.entry.model.as_deref().zip(value.as_ref()) else {
                 return false;
             };
-            *of_model.entry(model).or_insert(&value.text) == value.text
+            *value_by_model.entry(model).or_insert(&value.text) == value.text
         },
     )
 }

@@ -123,11 +123,11 @@ pub(crate) fn spent(pool: &Pool, plays: &[Vec<EpisodeTurns>], policy: &Censoring
     }
     let finite = |number: Option<f64>| number.filter(|number| number.is_finite());
     let tokens_of = |number: fn(&EpisodeEntry) -> Option<u64>, is_whole: fn(&EpisodeTurns) -> bool| {
-        let of_episodes = pool.episodes().map(|episode| {
+        let episode_sums = pool.episodes().map(|episode| {
             let play = by_id.get(&episode.id);
             (number(episode), play.is_some_and(|play| is_whole(play)))
         });
-        Sum::new(of_episodes, u64::saturating_add)
+        Sum::new(episode_sums, u64::saturating_add)
     };
     let input = tokens_of(|episode| episode.tokens.input, |play| play.input_is_whole);
     let output = tokens_of(|episode| episode.tokens.output, |play| play.output_is_whole);

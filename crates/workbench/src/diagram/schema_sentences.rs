@@ -43,8 +43,8 @@ pub(super) fn computed_text(schema: &Schema, entity: &Entity, computed: &Compute
     }
 }
 
-fn comparison(is: &Comparison) -> String {
-    match is {
+fn comparison(condition: &Comparison) -> String {
+    match condition {
         Comparison::Equals(value) => format!("= {}", plain(value)),
         Comparison::Not(value) => format!("≠ {}", plain(value)),
         Comparison::OneOf(values) => {

@@ -50,9 +50,9 @@ impl Workbench {
         let mut files = Files::new();
         for figure in report.figures() {
             for format in FORMATS {
-                let made = figure_file(&figure.spec, format, &figure.name)?;
-                warnings.extend(made.warnings);
-                files.insert(format!("figures/{}", made.name), made.bytes);
+                let file = figure_file(&figure.spec, format, &figure.name)?;
+                warnings.extend(file.warnings);
+                files.insert(format!("figures/{}", file.name), file.bytes);
             }
             let spec = figure_file(&figure.spec, Format::Toml, &figure.name)?;
             files.insert(format!("specs/{}", spec.name), spec.bytes);
@@ -67,9 +67,9 @@ impl Workbench {
             }
             for format in FORMATS {
                 match figure_file(spec, format, name) {
-                    Ok(made) => {
-                        warnings.extend(made.warnings);
-                        files.insert(format!("tables/{}", made.name), made.bytes);
+                    Ok(file) => {
+                        warnings.extend(file.warnings);
+                        files.insert(format!("tables/{}", file.name), file.bytes);
                     }
                     // Named above, once for all formats that draw it.
                     Err(error) if error.code == TOO_LONG => {}
@@ -91,8 +91,8 @@ impl Workbench {
         let complete = inputs.warnings.is_empty();
         warnings.extend(inputs.warnings);
         files.insert("inputs.sha256".to_owned(), inputs.sums.into_bytes());
-        let mut seen = BTreeSet::new();
-        warnings.retain(|warning| seen.insert(warning.clone()));
+        let mut seen_warnings = BTreeSet::new();
+        warnings.retain(|warning| seen_warnings.insert(warning.clone()));
         files.insert(
             "README.md".to_owned(),
             readme(&report.title, &data, &files, &warnings, complete).into_bytes(),

@@ -9,6 +9,7 @@ use figures::{
 };
 use model::PassRate;
 
+use super::paired_turns::counted_turns;
 use super::percent::percent;
 use super::scenario_names::ScenarioNames;
 use super::tables::repeats_note;
@@ -55,8 +56,10 @@ impl Workbench {
                 let data =
                     self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..request.clone() })?;
                 let method = method::paired(self.method_with_doubts_of_sums(&data)?, &data, *other);
-                let names = ScenarioNames::from_pools(&members::resolve(&self.store, &request.members)?);
-                (Figure::Paired(paired(&data, *other, &names)?), method)
+                let pools = members::resolve(&self.store, &request.members)?;
+                let figure = paired(&data, *other, &ScenarioNames::from_pools(&pools))?;
+                let first_turns = counted_turns(&data, *other, &pools);
+                (Figure::Paired(PairedScenarios { first_turns, ..figure }), method)
             }
             FigureSubject::Bars { of: request, measure, published } => {
                 let data = self.compare_runs(request.clone())?;
@@ -316,6 +319,7 @@ fn paired(data: &Comparison, other: u32, names: &ScenarioNames) -> Result<Paired
     });
     Ok(PairedScenarios {
         of_rates: data.of_one_turn,
+        first_turns: None,
         a: label(reference(data)?),
         b: label(member),
         pairs: pairs.collect(),

@@ -184,13 +184,13 @@ impl Workbench {
     /// Writes what was made to an absolute path, whole or not at all, and never into what is opened here. Whoever names a
     /// file that is there has it replaced, with what was written beside it; what lies beside a new file is not ours to
     /// replace.
-    pub(super) fn write_export(&self, target: &str, made: &MadeFile) -> Result<WrittenExport, ApiError> {
+    pub(super) fn write_export(&self, target: &str, file: &MadeFile) -> Result<WrittenExport, ApiError> {
         let path = self.allowed(Path::new(target))?;
         let is_new = path.symlink_metadata().is_err();
         let folder = path.parent().unwrap_or(Path::new("/"));
         let mut parts = Parts::default();
         let mut beside = Vec::new();
-        for (name, bytes) in &made.beside {
+        for (name, bytes) in &file.beside {
             let place = match name {
                 CompanionName::Ending(ending) => {
                     let mut name = path.clone().into_os_string();
@@ -215,7 +215,7 @@ impl Workbench {
             beside.push(place.to_string_lossy().into_owned());
         }
         // Last of all what refers to the others.
-        parts.write(&path, &made.bytes)?;
+        parts.write(&path, &file.bytes)?;
         parts.put_in_place()?;
         Ok(WrittenExport { path: path.to_string_lossy().into_owned(), beside })
     }

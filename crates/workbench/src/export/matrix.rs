@@ -111,7 +111,7 @@ pub(super) fn left_out<'a>(
 ) -> Vec<String> {
     // A number that would stand beside several runs is one.
     let mut numbers: Vec<&PublishedNumber> = alone.to_vec();
-    let mut of_other_limits: Vec<&PublishedNumber> = Vec::new();
+    let mut other_limits: Vec<&PublishedNumber> = Vec::new();
     let mut limits: BTreeSet<Option<u32>> = BTreeSet::new();
     for beside in beside {
         let number = &beside.number;
@@ -120,18 +120,17 @@ pub(super) fn left_out<'a>(
         }
         if is_over(number, tau) && !beside.is_alike(tau) {
             limits.extend(&beside.attempt_limits);
-            if !of_other_limits.contains(&number) {
-                of_other_limits.push(number);
+            if !other_limits.contains(&number) {
+                other_limits.push(number);
             }
         }
     }
     let mut sentences: Vec<String> = not_drawn(numbers, tau).into_iter().collect();
-    if !of_other_limits.is_empty() {
-        let published_limits: BTreeSet<Option<u32>> =
-            of_other_limits.iter().map(|n| attempt_limit(n)).collect();
+    if !other_limits.is_empty() {
+        let published_limits: BTreeSet<Option<u32>> = other_limits.iter().map(|n| attempt_limit(n)).collect();
         sentences.push(format!(
             "{} of {} and not drawn beside runs of {}",
-            means_are(of_other_limits.len()),
+            means_are(other_limits.len()),
             in_words(&published_limits),
             in_words(&limits)
         ));
@@ -197,8 +196,8 @@ impl Workbench {
         (harness, model): (Option<&str>, Option<&str>),
         runs: &[String],
     ) -> Result<Vec<PublishedBeside>, ApiError> {
-        let of_both = |n: &&PublishedNumber| n.metric == MEAN_TURNS && published::is_of(n, harness, model);
-        let own: Vec<&PublishedNumber> = numbers.iter().filter(of_both).collect();
+        let is_of_both = |n: &&PublishedNumber| n.metric == MEAN_TURNS && published::is_of(n, harness, model);
+        let own: Vec<&PublishedNumber> = numbers.iter().filter(is_of_both).collect();
         if own.is_empty() {
             return Ok(Vec::new());
         }
@@ -276,7 +275,7 @@ pub(super) fn figure(
                 (None, _) => Vec::new(),
                 (Some(beside), Some(_)) => beside
                     .get(&(row, column))
-                    .map_or_else(Vec::new, |of_cell| published_alike(of_cell, data.tau)),
+                    .map_or_else(Vec::new, |cell_numbers| published_alike(cell_numbers, data.tau)),
                 (Some(_), None) => numbers
                     .iter()
                     .filter(|n| published::is_of(n, harness.as_deref(), model.as_deref()))

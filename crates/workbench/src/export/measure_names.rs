@@ -5,9 +5,9 @@ use crate::api::Measure;
 /// The name of a measure and its unit.
 pub(super) const fn name_and_unit(
     measure: Measure,
-    of_one_turn: bool,
+    is_single_turn: bool,
 ) -> (&'static str, Option<&'static str>) {
-    match (measure, of_one_turn) {
+    match (measure, is_single_turn) {
         (Measure::Stamina, _) => ("Mean stamina", Some("turns")),
         (Measure::PassRate, _) => ("Pass rate", Some("%")),
         (Measure::Score, _) => ("Score", None),

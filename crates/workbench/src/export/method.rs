@@ -44,10 +44,10 @@ fn counted_in_each(overlaps: &[(u32, u32, u32)], name: impl Fn(u32) -> String) -
             overlaps.len()
         )];
     }
-    let one = |(a, b, runs): &(u32, u32, u32)| {
+    let shared_count = |(a, b, runs): &(u32, u32, u32)| {
         format!("{}, and counted in each", pair_tests::in_both(&name(*a), &name(*b), *runs))
     };
-    overlaps.iter().map(one).collect()
+    overlaps.iter().map(shared_count).collect()
 }
 
 impl Workbench {
@@ -190,11 +190,11 @@ pub(super) fn paired(method: Method, data: &Comparison, other: u32) -> Method {
     method
 }
 
-fn pseudo_observed(paired: &PairedComparison, of_rates: bool) -> Option<String> {
+fn pseudo_observed(paired: &PairedComparison, is_rate: bool) -> Option<String> {
     let censored = paired.scenarios.iter().any(|s| s.a_at_least || s.b_at_least);
     censored.then(|| {
         let observed =
-            paired.observed_in_words(of_rates).map(|observed| format!(" ({observed})")).unwrap_or_default();
+            paired.observed_in_words(is_rate).map(|observed| format!(" ({observed})")).unwrap_or_default();
         format!("Censored episodes enter mean and test by pseudo-observations{observed}")
     })
 }
@@ -276,9 +276,13 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
 
 /// What the number of a measure is over, where that is a part of a member: `12 of 20 turns` of a rate, `3 of 4 episodes` of
 /// a cost, as tables and pages count them.
-pub(super) fn known_in_part(member: &ComparedMember, measure: Measure, of_one_turn: bool) -> Option<String> {
+pub(super) fn known_in_part(
+    member: &ComparedMember,
+    measure: Measure,
+    is_single_turn: bool,
+) -> Option<String> {
     let spent = &member.spent;
-    let [turns, episodes] = if of_one_turn { ["trials"; 2] } else { ["turns", "episodes"] };
+    let [turns, episodes] = if is_single_turn { ["trials"; 2] } else { ["turns", "episodes"] };
     let (known, all, noun) = match measure {
         Measure::Stamina | Measure::PassRate | Measure::Score => return None,
         Measure::Tokens => (spent.tokens_known.turns, spent.turns_played, turns),
@@ -292,8 +296,8 @@ pub(super) fn known_in_part(member: &ComparedMember, measure: Measure, of_one_tu
 }
 
 /// How the mean cost of an episode is made; of runs of one turn it is a trial.
-const fn cost_of_one(of_one_turn: bool) -> &'static str {
-    if of_one_turn {
+const fn cost_of_one(is_single_turn: bool) -> &'static str {
+    if is_single_turn {
         "Cost of all trials ÷ trials. Unknown unless that of every trial is known"
     } else {
         "Cost of all episodes ÷ episodes. Unknown unless that of every episode is known"
@@ -325,9 +329,11 @@ fn cells(data: &api::Matrix) -> impl Iterator<Item = (EpisodeCounts, bool)> {
     })
 }
 
+const POOLED: &str = "Runs of a cell are pooled";
+
 /// Harness × model; each cell counts its episodes, the caption sums them up.
 pub(super) fn matrix(method: Method, data: &api::Matrix) -> Method {
-    let notes = vec!["Runs of a cell are pooled. Means of rows and columns are unweighted".to_owned()];
+    let notes = vec![POOLED.to_owned(), "Means of rows and columns are unweighted".to_owned()];
     let rates: Vec<&PassRate> =
         data.cells.iter().flatten().filter_map(|cell| cell.pass_rate.as_ref()).collect();
     let staminas = data.cells.iter().flatten().map(|cell| &cell.stamina);
@@ -400,12 +406,12 @@ pub(super) fn failures(
             ("first failures", "turn", " at risk"),
         ),
     };
-    let made = model::counted(data.total.made.into(), noun);
+    let attempts = model::counted(data.total.made.into(), noun);
     let within = model::counted(data.episodes.into(), if one_turn { "trial" } else { "episode" });
     let notes = vec![
         about.to_owned(),
         "Classes are given by rules over what the source records".to_owned(),
-        format!("Shares are of {failed}: {} of {made}{begun} in {within}", data.total.attempts),
+        format!("Shares are of {failed}: {} of {attempts}{begun} in {within}", data.total.attempts),
     ];
     Method { notes, counts: episodes, ..method }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use figures::Theme;
 use figures::export::spec_in;
 
-use super::{figure_file, figure_format, preset_layout};
+use super::{figure_file, figure_format, file_at_height, preset_layout};
 use crate::Workbench;
 use crate::api::{ApiError, ExportFormat, Exported};
 
@@ -79,12 +79,17 @@ impl Workbench {
             spec.theme = Theme::Grey;
         }
         let name = request.path.file_stem().and_then(|n| n.to_str()).unwrap_or("figure").to_owned();
-        let made = figure_file(&spec, figure_format(request.format)?, &name)?;
-        let Some(target) = &request.to else {
-            let svg = String::from_utf8_lossy(&made.bytes).into_owned();
-            return Ok(Reexport::Svg { svg, warnings: made.warnings });
+        let format = figure_format(request.format)?;
+        // A height that the spec has already was a wish where the file was made.
+        let file = match request.height_pt {
+            Some(_) => file_at_height(&spec, format, &name)?,
+            None => figure_file(&spec, format, &name)?,
         };
-        let written = self.write_export(target, &made)?;
-        Ok(Reexport::Written(Box::new(made.exported(request.format, Some(written)))))
+        let Some(target) = &request.to else {
+            let svg = String::from_utf8_lossy(&file.bytes).into_owned();
+            return Ok(Reexport::Svg { svg, warnings: file.warnings });
+        };
+        let written = self.write_export(target, &file)?;
+        Ok(Reexport::Written(Box::new(file.exported(request.format, Some(written)))))
     }
 }

@@ -21,9 +21,10 @@ mod turns;
 use figures::table::{Column, Table, Value, known, maybe};
 use model::{Median, PassRate, counted};
 
-pub(super) use comparison::repeats_note;
+pub(super) use comparison::{repeats_note, stands_in_settings};
 use comparison::{runs, sensitivity, settings, spent, survival};
 pub(super) use disagreements::some_disagreements;
+pub(super) use failures::passed_later;
 use failures::{flips, origins, repair_times, repairs, shares};
 pub(super) use library::all as library_runs;
 use matrix::{gains, retries};
@@ -36,6 +37,7 @@ use crate::api::{
     ApiError, CompareRequest, ComparedMember, Comparison, Estimate, Pairs, Stamina, TableSubject,
 };
 use crate::compare::members;
+use crate::rounds::PAPER;
 
 /// A table with its data.
 pub(super) fn table(workbench: &Workbench, selection: &TableSubject) -> Result<Table, ApiError> {
@@ -52,8 +54,8 @@ pub(super) fn table(workbench: &Workbench, selection: &TableSubject) -> Result<T
         TableSubject::Paired { of: request, other } => {
             // Each against the reference, whatever pairs were asked for.
             let paired_request = CompareRequest { pairs: Pairs::Reference, ..request.clone() };
-            let names = ScenarioNames::from_pools(&members::resolve(&workbench.store, &request.members)?);
-            paired(&*compared(&paired_request)?, *other, &names)?
+            let pools = members::resolve(&workbench.store, &request.members)?;
+            paired(&*compared(&paired_request)?, *other, &ScenarioNames::from_pools(&pools), &pools)?
         }
         TableSubject::Episodes { members, sort } => episodes::table(workbench, members, *sort)?,
         TableSubject::Turns { members, sort } => episodes::turns(workbench, members, *sort)?,
@@ -100,9 +102,9 @@ fn first_turns(tau: Option<u32>) -> String {
 }
 
 /// The same of members, all of which may play one turn: then the mean is a pass rate, whose interval stands elsewhere.
-fn mean_columns(of_one_turn: bool) -> Vec<Column> {
+fn mean_columns(is_single_turn: bool) -> Vec<Column> {
     let mut columns = stamina_columns();
-    if of_one_turn {
+    if is_single_turn {
         for column in &mut columns {
             column.for_machines = !matches!(column.name.as_str(), "n" | "mean_stamina");
             match column.name.as_str() {
@@ -128,6 +130,11 @@ fn stamina_columns() -> Vec<Column> {
         Column::integer("tau", "τ"),
         Column::integer("median", "Median").missing("not reached"),
     ]
+}
+
+/// The cautions without what must be known of published numbers, which stand in a table of their own.
+pub(super) fn cautions_without_published(cautions: &[String]) -> impl Iterator<Item = String> {
+    cautions.iter().filter(|caution| *caution != PAPER).cloned()
 }
 
 /// How the intervals of these means are made, for a sentence.
@@ -176,7 +183,7 @@ fn pass_rate_columns() -> Vec<Column> {
 }
 
 fn pass_rate(pass_rate: Option<&PassRate>) -> Vec<Option<Value>> {
-    let count = |of_rate: fn(&PassRate) -> u32| maybe(pass_rate.map(of_rate));
+    let count = |field: fn(&PassRate) -> u32| maybe(pass_rate.map(field));
     vec![
         count(|rate| rate.tasks),
         count(|rate| rate.trials),
@@ -190,9 +197,9 @@ fn pass_rate(pass_rate: Option<&PassRate>) -> Vec<Option<Value>> {
 }
 
 /// Id and readable name of a scenario, which is a task of runs of one turn. Files of values have both.
-fn scenario_columns(of_one_turn: bool) -> [Column; 2] {
+fn scenario_columns(is_single_turn: bool) -> [Column; 2] {
     let [id, name] =
-        if of_one_turn { ["Id of the task", "Task"] } else { ["Id of the scenario", "Scenario"] };
+        if is_single_turn { ["Id of the task", "Task"] } else { ["Id of the scenario", "Scenario"] };
     [Column::text("scenario", id).for_machines(), Column::text("title", name)]
 }
 

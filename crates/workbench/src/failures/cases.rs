@@ -60,8 +60,8 @@ impl Workbench {
         let most_tests = if request.most_tests == 0 { TESTS } else { request.most_tests };
         let rows = wanted.iter().skip(request.offset as usize).take(limit as usize);
         let rows = rows.map(|place| row(place, most_tests as usize)).collect();
-        let of_one_turn = all_of_one_turn(&found.pools);
-        Ok(FailureCasePage { rows, total: wanted.len() as u32, of_one_turn })
+        let is_single_turn = all_of_one_turn(&found.pools);
+        Ok(FailureCasePage { rows, total: wanted.len() as u32, of_one_turn: is_single_turn })
     }
 }
 
@@ -83,6 +83,7 @@ fn row(place: &Place<'_>, most_tests: usize) -> FailureCase {
         episode: placed_episode.episode.episode.clone(),
         scenario: placed_episode.episode.scenario.clone(),
         title: placed_episode.episode.title.clone(),
+        repeat: placed_episode.episode.repeat,
         turn: case.turn,
         attempt: case.attempt,
         class: case.class.as_str().to_owned(),
@@ -131,6 +132,7 @@ pub(super) fn flips(found: &FoundFailures) -> Vec<FlippingTest> {
             simulated: placed_episode.simulated(),
             episode: placed_episode.episode.episode.clone(),
             scenario: placed_episode.episode.scenario.clone(),
+            repeat: placed_episode.episode.repeat,
             test: flip.id.clone(),
             flips: flip.changes,
             last: flip.outcomes.last().map(|outcome| (outcome.turn, outcome.attempt)).unwrap_or_default(),

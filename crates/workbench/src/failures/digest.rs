@@ -70,6 +70,8 @@ pub(crate) struct EpisodeFailures {
     pub(crate) scenario: String,
     /// Its title.
     pub(crate) title: Option<String>,
+    /// Repeat of the scenario in its run, from 1.
+    pub(crate) repeat: u32,
     /// Why its observation ended. Whether that is a failure says the policy, which may change after this was read.
     pub(crate) end_reason: EndReason,
     /// Attempts made.
@@ -167,14 +169,14 @@ impl EpisodeFailures {
             .iter()
             .flat_map(|a| a.tests.iter().map(|t| ((a.turn, a.attempt, t.test), t.standing)))
             .collect();
-        let mut made = Vec::new();
+        let mut attempts = Vec::new();
         let mut cases = Vec::new();
         let mut logs_unread = 0;
         let mut ids = TestIds::default();
         for turn in &episode.turns {
             let last = turn.attempts.len().saturating_sub(1);
             for (index, attempt) in turn.attempts.iter().enumerate() {
-                made.push(MadeAttempt {
+                attempts.push(MadeAttempt {
                     turn: turn.number,
                     attempt: attempt.number,
                     is_final: index == last,
@@ -205,8 +207,9 @@ impl EpisodeFailures {
             episode: entry.slug.clone(),
             scenario: entry.scenario.clone(),
             title: entry.title.clone(),
+            repeat: entry.repeat,
             end_reason: entry.end_reason,
-            made,
+            made: attempts,
             ids: ids.list,
             cases,
             turn_repairs: turn_repairs(episode),
@@ -384,9 +387,9 @@ impl Digests {
 fn read(store: &Store, runs: &[RunToRead], trees: &Trees) -> Result<Vec<RunFailures>, ApiError> {
     let mut episodes: Vec<(usize, EpisodeEntry)> = Vec::new();
     for (i, wanted) in runs.iter().enumerate() {
-        let mut of_run = store.episodes(wanted.run)?;
-        of_run.sort_by(|a, b| (&a.scenario, a.repeat, &a.slug).cmp(&(&b.scenario, b.repeat, &b.slug)));
-        episodes.extend(of_run.into_iter().map(|episode| (i, episode)));
+        let mut run_episodes = store.episodes(wanted.run)?;
+        run_episodes.sort_by(|a, b| (&a.scenario, a.repeat, &a.slug).cmp(&(&b.scenario, b.repeat, &b.slug)));
+        episodes.extend(run_episodes.into_iter().map(|episode| (i, episode)));
     }
     let next = AtomicUsize::new(0);
     let work = || -> Result<Vec<(usize, EpisodeFailures)>, ApiError> {

@@ -45,8 +45,8 @@ impl LogEnds {
         if wanted == 0 {
             return None;
         }
-        let of_kind = |a: &&Artifact| a.kind == kind && a.pointer.is_none();
-        let mut logs: Vec<&Artifact> = attempt.artifacts.iter().rev().filter(of_kind).take(LOGS).collect();
+        let is_of_kind = |a: &&Artifact| a.kind == kind && a.pointer.is_none();
+        let mut logs: Vec<&Artifact> = attempt.artifacts.iter().rev().filter(is_of_kind).take(LOGS).collect();
         logs.reverse();
         let mut text: Option<String> = None;
         for log in logs {

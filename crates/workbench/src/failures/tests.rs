@@ -8,8 +8,8 @@ use model::{CensoringPolicy, EndReason, Ending, RateInterval};
 use serde_json::json;
 
 use crate::api::{
-    ExportFormat, ExportRequest, ExportSubject, FailureGroup, FailureOrigin, FailureScope, Failures,
-    FailuresRequest, FigureSubject, ListRuns, Member, TableSubject,
+    ExportFormat, ExportRequest, ExportSubject, FailureCasesRequest, FailureGroup, FailureOrigin,
+    FailureScope, Failures, FailuresRequest, FigureSubject, ListRuns, Member, TableSubject,
 };
 use crate::{Options, Workbench};
 
@@ -95,6 +95,34 @@ fn numbered_cases_of_harbor_are_new_or_regressed_and_seen_to_pass_again() {
             workbench.table(&TableSubject::Repairs { of: request }).expect("the table").notes.join(" ");
         assert!(!notes.contains("is unknown"), "{job}: {notes}");
     }
+}
+
+/// Two trials of one task read alike among failed attempts.
+#[test]
+fn repeats_of_a_scenario_are_told_apart() {
+    let (_folder, workbench) = library(&fixture("harbor/jobs/oracle-k2"));
+    let cases_request = FailureCasesRequest {
+        of: request(&workbench, "", FailureScope::Attempts),
+        ..FailureCasesRequest::default()
+    };
+    let cases = workbench.list_failure_cases(cases_request.clone()).expect("cases").rows;
+    assert!(cases.iter().any(|case| case.repeat == 2), "{cases:?}");
+    for case in &cases {
+        assert!([1, 2].contains(&case.repeat), "{case:?}");
+        assert_eq!(case.episode.ends_with("-r2"), case.repeat == 2, "{case:?}");
+    }
+    let table = workbench.table(&TableSubject::Cases { of: cases_request }).expect("the table");
+    let column = table.columns.iter().position(|column| column.name == "repeat").expect("the column");
+    assert!(!table.columns[column].for_machines, "people see it where scenarios repeat");
+    let repeats = table.rows.iter().map(|row| row[column].clone());
+    assert!(repeats.eq(cases.iter().map(|case| Some(Value::Integer(case.repeat.into())))));
+    let (_folder, workbench) = library(&fixture("harbor/jobs/failures-k1"));
+    let cases_request = FailureCasesRequest {
+        of: request(&workbench, "", FailureScope::Attempts),
+        ..FailureCasesRequest::default()
+    };
+    let table = workbench.table(&TableSubject::Cases { of: cases_request }).expect("the table");
+    assert!(table.columns[column].for_machines, "and not where none does");
 }
 
 /// Writes a run in our own layout: of each scenario its turns, of each turn the outcomes of its attempts, `F` = failed.
@@ -185,8 +213,8 @@ fn a_failure_without_an_attempt_is_said_not_to_be_counted() {
         let subject =
             ExportSubject::Figure { figure, preset: "icml".to_owned(), height_pt: None, grey: false };
         let export_request = ExportRequest { of: subject, format: ExportFormat::Svg, to: None };
-        let made = workbench.export(export_request).expect("a figure");
-        made.caption.contains("1 scored trial failed without an attempt, and is not counted here.")
+        let exported = workbench.export(export_request).expect("a figure");
+        exported.caption.contains("1 scored trial failed without an attempt, and is not counted here.")
     };
     assert!(is_in_caption(FailureScope::First) && !is_in_caption(FailureScope::Turns));
 }

@@ -184,10 +184,11 @@ fn problem(state: ImporterState) -> Option<&'static str> {
 }
 
 /// Whether two paths lead to one file.
-fn is_same(one: &Path, other: &Path) -> bool {
+fn is_same(left_path: &Path, other: &Path) -> bool {
     let file = |path: &Path| fs::canonicalize(path).ok();
-    one == other
-        || (state_of(one) == ImporterState::Ready && file(one).is_some_and(|path| file(other) == Some(path)))
+    left_path == other
+        || (state_of(left_path) == ImporterState::Ready
+            && file(left_path).is_some_and(|path| file(other) == Some(path)))
 }
 
 /// The names of what looks like an importer in a folder.
@@ -219,13 +220,13 @@ fn on_path(folders: &[PathBuf]) -> Vec<ImporterInfo> {
 
 /// All importers by name, of one name that of the settings first.
 fn known(settings: &Settings, folders: &[PathBuf]) -> Vec<ImporterInfo> {
-    let of_settings = settings.importers.iter().map(|(name, path)| ImporterInfo {
+    let settings_importers = settings.importers.iter().map(|(name, path)| ImporterInfo {
         name: name.clone(),
         path: path.clone(),
         in_settings: true,
         state: state_of(Path::new(path)),
     });
-    let mut all: Vec<ImporterInfo> = of_settings.collect();
+    let mut all: Vec<ImporterInfo> = settings_importers.collect();
     for other in on_path(folders) {
         let is_there = |own: &ImporterInfo| {
             own.name == other.name && is_same(Path::new(&own.path), Path::new(&other.path))
@@ -234,7 +235,7 @@ fn known(settings: &Settings, folders: &[PathBuf]) -> Vec<ImporterInfo> {
             all.push(other);
         }
     }
-    all.sort_by(|one, other| one.name.cmp(&other.name));
+    all.sort_by(|importer, other| importer.name.cmp(&other.name));
     all
 }
 
@@ -336,7 +337,10 @@ mod tests {
 
     /// Name, whether it is of the settings, and how it is.
     fn listed(settings: &Settings, folders: &[PathBuf]) -> Vec<(String, bool, ImporterState)> {
-        known(settings, folders).into_iter().map(|one| (one.name, one.in_settings, one.state)).collect()
+        known(settings, folders)
+            .into_iter()
+            .map(|importer| (importer.name, importer.in_settings, importer.state))
+            .collect()
     }
 
     fn row(name: &str, in_settings: bool, state: ImporterState) -> (String, bool, ImporterState) {
@@ -426,7 +430,7 @@ mod tests {
         // One that comes onto the PATH later is listed, and the name alone runs neither.
         let later = program(&bin, "stamina-import-beta");
         let all = known(&settings, &folders);
-        assert_eq!(all.iter().filter(|one| one.name == "beta").count(), 2);
+        assert_eq!(all.iter().filter(|importer| importer.name == "beta").count(), 2);
         let error = named("beta", all).unwrap_err();
         assert_eq!(error.code, "importer.ambiguous");
         let hint = error.hint.unwrap();

@@ -117,7 +117,7 @@ impl Curve {
     /// The episodes under one budget, each with its scenario.
     fn in_scenarios(&self, reading: &[Observation]) -> Vec<InScenario> {
         let each = self.attempts.iter().zip(reading);
-        each.map(|(episode, seen)| InScenario::new(episode.scenario.as_str(), *seen)).collect()
+        each.map(|(episode, observation)| InScenario::new(episode.scenario.as_str(), *observation)).collect()
     }
 
     fn series(&self, pool: &Pool, tau: u32) -> RetrySeries {

@@ -125,7 +125,7 @@ impl<C: Chains> Gaps<C> {
         };
         let chains: Vec<Chain> =
             chains.iter().filter(|chain| chain.harness_and_model == *settings).cloned().collect();
-        let (mut known, mut of_other_tasks) = (Vec::new(), 0_u64);
+        let (mut known, mut other_tasks) = (Vec::new(), 0_u64);
         if !chains.is_empty() {
             let own = self.scenarios(run)?.keys().map(|scenario| task_of(scenario).to_owned());
             let own: BTreeSet<String> = own.collect();
@@ -133,14 +133,14 @@ impl<C: Chains> Gaps<C> {
                 if self.scenarios(chain.run)?.keys().eq(&own) {
                     known.push(chain.mt_at_4);
                 } else {
-                    of_other_tasks += 1;
+                    other_tasks += 1;
                 }
             }
         }
         if !known.is_empty() {
             return Ok(Ok(known.iter().sum::<f64>() / known.len() as f64));
         }
-        let other = match of_other_tasks {
+        let other = match other_tasks {
             0 => String::new(),
             n => format!(" ({} played other tasks)", counted(n, "run")),
         };

@@ -48,9 +48,9 @@ pub(super) fn scores(
 /// `allowed` = tries that a round might have; `planned` = tasks that were to be played.
 fn scores_from_rounds(tasks: &[Vec<TaskTries>], allowed: Option<u64>, planned: Option<u64>) -> RoundScores {
     let rounds = || tasks.iter().flatten();
-    let made = rounds().flat_map(|round| &round.tries).map(Vec::len).max().unwrap_or(0);
+    let attempt_count = rounds().flat_map(|round| &round.tries).map(Vec::len).max().unwrap_or(0);
     let allowed = allowed.map(|allowed| usize::try_from(allowed).unwrap_or(usize::MAX));
-    let most_tries = allowed.unwrap_or(made).clamp(1, MOST_TRIES);
+    let most_tries = allowed.unwrap_or(attempt_count).clamp(1, MOST_TRIES);
     let mut missing = vec![NO_CHAIN.to_owned()];
     let lacking = planned.map_or(0, |planned| planned.saturating_sub(tasks.len() as u64));
     let sr_at_k: Vec<f64> = if lacking > 0 {

@@ -1,6 +1,9 @@
 //! The results of a run, read into the library while the run plays, by a process that does not stay and so watches no source.
 //! The events of the run tell when there is something to read. The app reads what it watches in the same way
 //! ([`Workbench::adopt`], `read_source`).
+//!
+//! Where the run lies in a source with others, the whole source is read at the beginning and at the end. In between only the folder
+//! of the run is, as long as that changes nothing of the others: they may be many.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,6 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use ingest::import::PlaceImport;
 use model::lock;
 use store::{RunFilter, Source};
 
@@ -44,11 +48,18 @@ struct ReaderState {
 }
 
 /// The source that shows a run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct ResultsSource {
     id: i64,
+    /// The folder of the run in it, where it is a folder around that; `None` = it is the folder of the run itself.
+    place: Option<String>,
+}
+
+impl ResultsSource {
     /// Whether it is a folder around that of the run.
-    is_around: bool,
+    const fn is_around(&self) -> bool {
+        self.place.is_some()
+    }
 }
 
 /// What the owner tells the thread.
@@ -94,10 +105,10 @@ impl ResultsReader {
             tracing::warn!("the thread that read the results failed");
         }
         state.stop.store(false, Ordering::Relaxed);
-        let may_be_around = state.known_source().is_none_or(|source| source.is_around);
+        let may_be_around = state.known_source().is_none_or(|source| source.is_around());
         // An error, for example that this source was closed: the folder is opened by itself.
-        let is_read = may_be_around && state.read().is_ok();
-        if is_read && state.known_source().is_some_and(|source| source.is_around) {
+        let is_read = may_be_around && state.read_whole_source().is_ok();
+        if is_read && state.known_source().is_some_and(|source| source.is_around()) {
             while state.workbench.store.index_text(INDEXED_AT_ONCE)? {}
             return Ok(());
         }
@@ -126,7 +137,7 @@ impl ReaderState {
     }
 
     fn known_source(&self) -> Option<ResultsSource> {
-        *lock(&self.source)
+        lock(&self.source).clone()
     }
 
     fn read_until_over(&self) {
@@ -162,8 +173,28 @@ impl ReaderState {
         drop(self.wake.wait_timeout_while(lock(&self.signals), duration, goes_on));
     }
 
-    /// Reads what changed.
+    /// Reads what changed in the run.
     fn read(&self) -> Result<(), ApiError> {
+        if let Some(ResultsSource { id, place: Some(place) }) = self.known_source()
+            && self.read_place(id, &place)?
+        {
+            return Ok(());
+        }
+        self.read_whole_source()
+    }
+
+    /// Reads the folder of the run in a source around it. Returns whether that is enough: what it holds may concern other runs.
+    fn read_place(&self, source: i64, place: &str) -> Result<bool, ApiError> {
+        let read = self.workbench.read_place(source, place, &self.stop)?;
+        if read == PlaceImport::NeedsSource {
+            return Ok(false);
+        }
+        self.workbench.refresh_summaries()?;
+        Ok(true)
+    }
+
+    /// Reads what changed in the source that shows the run.
+    fn read_whole_source(&self) -> Result<(), ApiError> {
         if let Some(source) = self.known_source() {
             return self.read_source(source.id).map(drop);
         }
@@ -195,20 +226,21 @@ impl ReaderState {
                 self.was_interrupted.store(true, Ordering::Relaxed);
                 return Ok(None);
             }
-            if self.is_shown_in(&source, &real)? {
-                return Ok(Some(ResultsSource { id: source.id, is_around: true }));
+            if let Some(place) = self.place_in(&source, &real)? {
+                return Ok(Some(ResultsSource { id: source.id, place: Some(place) }));
             }
         }
         let id = workbench.register(&self.folder)?;
         let is_whole = self.read_source(id)?;
-        Ok(is_whole.then_some(ResultsSource { id, is_around: false }))
+        Ok(is_whole.then_some(ResultsSource { id, place: None }))
     }
 
-    /// Whether a source has the run of this folder.
-    fn is_shown_in(&self, source: &Source, folder: &Path) -> Result<bool, ApiError> {
+    /// The place of this folder in a source that has its run; `None` = the source does not show it.
+    fn place_in(&self, source: &Source, folder: &Path) -> Result<Option<String>, ApiError> {
         let filter = RunFilter { sources: vec![source.id], ..RunFilter::default() };
         let runs = self.workbench.store.list_runs(&filter)?.rows;
-        Ok(runs.iter().any(|(_, run)| Path::new(&source.path).join(&run.place) == folder))
+        let mut places = runs.into_iter().map(|(_, run)| run.place);
+        Ok(places.find(|place| Path::new(&source.path).join(place) == folder))
     }
 }
 
@@ -228,6 +260,45 @@ mod tests {
                 std::fs::copy(entry.path(), target).unwrap();
             }
         }
+    }
+
+    /// Each reading surveyed all other runs of the source, too.
+    #[test]
+    fn while_the_run_plays_its_own_folder_is_read_and_no_other() {
+        let temp = tempfile::tempdir().unwrap();
+        let home = temp.path().canonicalize().unwrap();
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
+        let own = fixtures.join("staminabench/own");
+        let (around, folder) = (home.join("around"), home.join("around/second"));
+        copy(&fixtures.join("harbor/jobs/nop-k1"), &around.join("first"));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::copy(own.join("config.yaml"), folder.join("config.yaml")).unwrap();
+        copy(&own.join("scenario_0"), &folder.join("scenario_0"));
+        let db = Some(home.join("library.sqlite"));
+        let workbench = Workbench::open(Options { db, ..Options::default() }).unwrap();
+        workbench.ingest(&around, &|_, _| {}).unwrap();
+        let runs = || -> Vec<(String, u32)> {
+            let rows = workbench.store.list_runs(&RunFilter::default()).unwrap().rows;
+            let mut runs: Vec<_> = rows.into_iter().map(|(_, run)| (run.slug, run.totals.episodes)).collect();
+            runs.sort();
+            runs
+        };
+        let before = runs();
+        let reader = ResultsReader::new(Arc::clone(&workbench), &folder);
+        reader.state.read().unwrap();
+        assert_eq!(runs(), before);
+        copy(&own.join("scenario_1"), &folder.join("scenario_1"));
+        std::fs::remove_dir_all(around.join("first")).unwrap();
+        reader.state.read().unwrap();
+        let with_scenario =
+            |(slug, episodes): &(String, u32)| (slug.clone(), episodes + u32::from(slug.contains("second")));
+        let after: Vec<(String, u32)> = before.iter().map(with_scenario).collect();
+        assert_eq!(runs(), after, "the run has its id and one more episode, and others are not looked at");
+        reader.finish().unwrap();
+        let left: Vec<(String, u32)> =
+            after.into_iter().filter(|(slug, _)| slug.contains("second")).collect();
+        assert_eq!((runs(), left.len()), (left.clone(), 1), "at the end the whole source is read");
+        assert_eq!(workbench.store.sources().unwrap().len(), 1);
     }
 
     /// The run was listed twice, and the source that a user had opened stayed stopped.

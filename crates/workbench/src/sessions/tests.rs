@@ -38,8 +38,8 @@ fn means_over_a_part_of_the_sessions_say_so() {
     let three = ["s1", "s2", "s3"];
     assert_eq!(missing_line(None, &three, 0), None);
     let begin = "The means are over the scenarios of 3 of";
-    let one = format!("{begin} 4 sessions; 1 is left out");
-    assert!(missing_line(None, &three, 1).unwrap().starts_with(&one));
+    let line = format!("{begin} 4 sessions; 1 is left out");
+    assert!(missing_line(None, &three, 1).unwrap().starts_with(&line));
     let five = format!("{begin} 8 sessions; 5 are left out");
     assert!(missing_line(None, &three, 5).unwrap().starts_with(&five));
 }
@@ -299,8 +299,8 @@ fn what_a_limit_of_time_ended_still_ran() {
     assert!((share(2).unwrap() - 2.0 / 3.0).abs() < 1e-12);
     // The longest one was stopped: nobody is seen after its last step.
     let stopped = running(&[&row(2, "completed"), &row(4, "timeout")]);
-    let seen: Vec<(u32, u32)> = stopped.iter().map(|point| (point.step, point.at_risk)).collect();
-    assert_eq!(seen, [(1, 2), (2, 2), (3, 1), (4, 1)]);
+    let points: Vec<(u32, u32)> = stopped.iter().map(|point| (point.step, point.at_risk)).collect();
+    assert_eq!(points, [(1, 2), (2, 2), (3, 1), (4, 1)]);
 }
 
 #[test]

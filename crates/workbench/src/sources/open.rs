@@ -103,8 +103,8 @@ pub(super) fn no_zip(path: &Path) -> ApiError {
 pub(super) fn no_rows(source: &Source, warnings: &[Warning]) -> ApiError {
     let name = &source.name;
     // What is wrong with columns is no reason.
-    let of_row = warnings.iter().find(|warning| !warning.code.starts_with("table.column"));
-    let (message, hint) = match of_row {
+    let row_warning = warnings.iter().find(|warning| !warning.code.starts_with("table.column"));
+    let (message, hint) = match row_warning {
         Some(first) => (
             format!("\"{name}\" has no row that can be read. {}", first.message),
             format!("Mend the rows; stamina import-report {name} lists what is wrong with them"),

@@ -221,14 +221,26 @@ impl Workbench {
 
     /// Makes every transcript and log searchable that is not yet. Gives the bytes of their texts.
     pub fn index_texts(&self) -> Result<u64, ApiError> {
+        self.index_texts_with(&|_, _| {})
+    }
+
+    /// [`Workbench::index_texts`]; where there is something to read, `progress` is called before it and after each episode, with
+    /// the episodes read and how many there are.
+    pub(super) fn index_texts_with(&self, progress: &dyn Fn(u32, u32)) -> Result<u64, ApiError> {
         if self.store.is_read_only() {
             return Ok(0);
         }
         self.settle_texts()?;
         self.store.retry_texts()?;
-        let mut bytes = 0;
-        while let Some(of_episode) = self.index_episode_texts()? {
-            bytes += of_episode;
+        let all_episodes = self.store.texts_waiting()?;
+        if all_episodes > 0 {
+            progress(0, all_episodes);
+        }
+        let (mut bytes, mut episodes_read) = (0, 0);
+        while let Some(episode_bytes) = self.index_episode_texts()? {
+            bytes += episode_bytes;
+            episodes_read += 1;
+            progress(episodes_read, all_episodes);
         }
         Ok(bytes)
     }

@@ -90,8 +90,8 @@ fn groups_are_pooled_within_one_benchmark_only() {
     let mixed = compared_with(tag("")).unwrap_err();
     assert_eq!(mixed.code, "compare.mixed_benchmarks");
     assert!(mixed.hint.unwrap().contains("staminabench"));
-    let one = compared_with(tag("staminabench")).unwrap();
-    assert_eq!((one.members[0].id.as_str(), one.members[0].runs.len()), ("tag:both@staminabench", 1));
+    let single = compared_with(tag("staminabench")).unwrap();
+    assert_eq!((single.members[0].id.as_str(), single.members[0].runs.len()), ("tag:both@staminabench", 1));
     let nobody = compared_with(Member::Harness { harness: "nobody".into(), benchmark: String::new() });
     assert_eq!(nobody.unwrap_err().code, "compare.no_runs");
 

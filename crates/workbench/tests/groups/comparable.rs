@@ -18,12 +18,12 @@ fn mark(comparison: &Comparison, setting: &str) -> Option<Comparability> {
 
 #[test]
 fn a_cell_is_all_runs_of_a_harness_with_a_model() {
-    let one: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
+    let tries: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
     let (_folder, library) = library(&[
-        given("a1", "a", "m", one),
-        given("a2", "a", "m", one),
-        given("a3", "a", "other", one),
-        given("b1", "b", "m", one),
+        given("a1", "a", "m", tries),
+        given("a2", "a", "m", tries),
+        given("a3", "a", "other", tries),
+        given("b1", "b", "m", tries),
     ]);
     let cell =
         |harness: &str| Member::Cell { harness: harness.into(), model: "m".into(), benchmark: String::new() };
@@ -40,17 +40,17 @@ fn a_cell_is_all_runs_of_a_harness_with_a_model() {
 
 #[test]
 fn groups_of_other_models_are_not_comparable_and_of_other_shares_may_not_be() {
-    let one: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
+    let tries: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
     let (_folder, library) = library(&[
-        given("a1", "a", "x", one),
-        given("a2", "a", "y", one),
-        given("b1", "b", "x", one),
-        given("b2", "b", "z", one),
-        given("c1", "c", "x", one),
-        given("c2", "c", "y", one),
-        given("c3", "c", "y", one),
-        given("d1", "d", "x", one),
-        given("d2", "d", "y", one),
+        given("a1", "a", "x", tries),
+        given("a2", "a", "y", tries),
+        given("b1", "b", "x", tries),
+        given("b2", "b", "z", tries),
+        given("c1", "c", "x", tries),
+        given("c2", "c", "y", tries),
+        given("c3", "c", "y", tries),
+        given("d1", "d", "x", tries),
+        given("d2", "d", "y", tries),
     ]);
     let compared_pair = |a: &str, b: &str| library.compared(vec![harness(a), harness(b)], Pairs::All);
     let other = compared_pair("a", "b");
@@ -69,15 +69,15 @@ fn groups_of_other_models_are_not_comparable_and_of_other_shares_may_not_be() {
 }
 
 fn library_of_two_limits() -> (tempfile::TempDir, Library) {
-    let one: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
-    let more_attempts = Given { attempt_limit: 9, ..given("a2", "a", "x", one) };
-    library(&[given("a1", "a", "x", one), more_attempts, given("b1", "b", "x", one)])
+    let tries: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
+    let more_attempts = Given { attempt_limit: 9, ..given("a2", "a", "x", tries) };
+    library(&[given("a1", "a", "x", tries), more_attempts, given("b1", "b", "x", tries)])
 }
 
 #[test]
 fn runs_of_one_model_each_are_what_is_compared() {
-    let one: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
-    let (_folder, library) = library(&[given("a1", "a", "x", one), given("a2", "a", "y", one)]);
+    let tries: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
+    let (_folder, library) = library(&[given("a1", "a", "x", tries), given("a2", "a", "y", tries)]);
     let runs = library.compared(members(&["lab.a1", "lab.a2"]), Pairs::All);
     assert!(mark(&runs, "Models").is_none());
 }
@@ -163,11 +163,14 @@ fn why_nothing_is_tested_over_all_is_said_truly() {
     let caution =
         comparison.cautions.iter().find(|caution| caution.contains("is in both: nothing is tested"));
     assert!(pairs.notes.contains(caution.unwrap()), "{:?}", pairs.notes);
-    let to = tempfile::tempdir().unwrap();
-    let path = to.path().join("report.md");
+    let report_path = tempfile::tempdir().unwrap();
+    let path = report_path.path().join("report.md");
     let report = ExportSubject::Report { of: group_request, preset: "icml".into() };
-    let to = Some(path.to_string_lossy().into_owned());
-    library.workbench.export(ExportRequest { of: report, format: ExportFormat::Md, to }).unwrap();
+    let report_path = Some(path.to_string_lossy().into_owned());
+    library
+        .workbench
+        .export(ExportRequest { of: report, format: ExportFormat::Md, to: report_path })
+        .unwrap();
     let text = std::fs::read_to_string(path).unwrap();
     assert!(text.contains("There is no log-rank test over all runs: members have runs in common"), "{text}");
     assert!(!text.contains("nobody failed"));
@@ -215,11 +218,11 @@ fn where_all_failed_at_once_nothing_else_is_said_to_keep_them_from_a_test() {
 
 #[test]
 fn runs_on_other_packs_share_no_scenario() {
-    let one: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
+    let tries: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
     let hashes = ["a".repeat(64), "b".repeat(64)];
     let given_on_pack = |name: &'static str, model: &'static str, pack| Given {
         pack: Some(pack),
-        ..given(name, "h", model, one)
+        ..given(name, "h", model, tries)
     };
     let (_folder, library) = library(&[
         given_on_pack("a", "x", hashes[0].as_str()),
@@ -235,8 +238,8 @@ fn runs_on_other_packs_share_no_scenario() {
 
 #[test]
 fn named_runs_of_another_benchmark_are_not_dropped_silently() {
-    let one: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
-    let (_folder, library) = library(&[given("a", "h", "x", one), given("bb", "h", "y", one)]);
+    let tries: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
+    let (_folder, library) = library(&[given("a", "h", "x", tries), given("bb", "h", "y", tries)]);
     library.workbench.ingest(&library::repository().join("tests/fixtures/harbor/jobs"), &|_, _| {}).unwrap();
     let runs = ["lab.a", "lab.bb", "jobs.nop-k1-nop"].map(str::to_owned).to_vec();
     let matrix = library.workbench.get_matrix(MatrixRequest { runs, ..MatrixRequest::default() }).unwrap();
@@ -252,10 +255,10 @@ fn named_runs_of_another_benchmark_are_not_dropped_silently() {
 
 #[test]
 fn who_stops_at_a_failure_and_who_goes_on_differ_in_more_than_stamina() {
-    let one: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
+    let tries: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
     let folder = tempfile::tempdir().unwrap();
     for (name, model, stops) in [("a", "x", true), ("bb", "y", false)] {
-        write(&folder.path().join("lab"), &given(name, "h", model, one));
+        write(&folder.path().join("lab"), &given(name, "h", model, tries));
         let config = folder.path().join("lab").join(name).join("config.yaml");
         std::fs::write(config, format!("fail_stop: {stops}\n")).unwrap();
     }

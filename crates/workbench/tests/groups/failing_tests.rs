@@ -111,9 +111,9 @@ fn repair_counts_one_population_in_every_group() {
 
 #[test]
 fn failures_are_those_of_one_benchmark_and_say_what_is_not_comparable() {
-    let one: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
+    let tries: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
     let (_folder, library) =
-        library(&[given("a", "h", "x", one), Given { attempt_limit: 9, ..given("bb", "h", "y", one) }]);
+        library(&[given("a", "h", "x", tries), Given { attempt_limit: 9, ..given("bb", "h", "y", tries) }]);
     library.workbench.ingest(&library::repository().join("tests/fixtures/harbor/jobs"), &|_, _| {}).unwrap();
     let failures = library.workbench.get_failures(FailuresRequest::default()).unwrap();
     assert_eq!(failures.benchmark.as_ref().unwrap().0, "staminabench");

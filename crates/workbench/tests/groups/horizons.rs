@@ -71,11 +71,11 @@ fn nothing_is_said_to_be_picked_where_all_harnesses_are_equal() {
 /// "To turn 9" was said where some of the others are known to turn 15.
 #[test]
 fn the_others_are_known_at_least_to_the_turn_that_is_named() {
-    let one: &[&[&[Try]]] = &[&[&[PASSED]]];
+    let tries: &[&[&[Try]]] = &[&[&[PASSED]]];
     let two: &[&[&[Try]]] = &[&[&[PASSED], &[PASSED]]];
     let four: &[&[&[Try]]] = &[&[&[PASSED], &[PASSED], &[PASSED], &[PASSED]]];
     let (_folder, library) = library(&[
-        given("short", "h", "x", one),
+        given("short", "h", "x", tries),
         given("middling", "h", "y", two),
         given("long", "h", "z", four),
     ]);

@@ -60,14 +60,14 @@ const ZIP: &str = "import os, sys, zipfile\n\
 
 fn zipped(folder: &Path, backwards: &str) -> PathBuf {
     let zip = folder.with_extension("zip");
-    let made = std::process::Command::new("python3")
+    let status = std::process::Command::new("python3")
         .args(["-c", ZIP])
         .arg(&zip)
         .arg(folder)
         .arg(backwards)
         .status()
         .expect("python3");
-    assert!(made.success());
+    assert!(status.success());
     zip
 }
 

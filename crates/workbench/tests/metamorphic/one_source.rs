@@ -245,7 +245,7 @@ fn results_of_tb_alone_are_those_of_the_whole_folder() {
         let runs = library.workbench.list_runs(ListRuns::default()).unwrap().rows;
         let run = runs.iter().find(|run| run.source_name == "alone").unwrap();
         let detail = library.workbench.get_run(RunRef { run: run.id.clone() }).unwrap();
-        detail.copies.iter().map(|one| (one.episodes, one.counted_there)).collect::<Vec<_>>()
+        detail.copies.iter().map(|copied| (copied.episodes, copied.counted_there)).collect::<Vec<_>>()
     };
     // All of the file's trials are in the folder, and count there, whichever was opened first.
     assert_eq!(shared(&Library::new(&[whole.clone(), alone.clone()])), [(7, 7)]);

@@ -196,9 +196,9 @@ fn a_copy_of_a_run_in_another_source_counts_once() {
             }
         }
         make_in_other_order(&copied);
-        let one = pooled_cells(&[&plain]);
-        assert_eq!(pooled_cells(&[&plain, &copied]), one, "{name}");
-        assert_eq!(pooled_cells(&[&copied, &plain]), one, "{name}, the copy first");
+        let cells = pooled_cells(&[&plain]);
+        assert_eq!(pooled_cells(&[&plain, &copied]), cells, "{name}");
+        assert_eq!(pooled_cells(&[&copied, &plain]), cells, "{name}, the copy first");
     }
 }
 

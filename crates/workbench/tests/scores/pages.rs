@@ -42,13 +42,15 @@ fn pages_tables_and_reports_have_the_same_scores() {
         assert_eq!([value("comp"), value("sr"), value("gap")], [Some(100.0), None, None]);
     }
     let folder = tempfile::tempdir().unwrap();
-    let to = folder.path().join("report");
-    let made =
-        library.workbench.export_report(&compared_runs(&[&run.id]), "icml", &to, &Watch::nobody()).unwrap();
+    let report_path = folder.path().join("report");
+    let exported = library
+        .workbench
+        .export_report(&compared_runs(&[&run.id]), "icml", &report_path, &Watch::nobody())
+        .unwrap();
     for file in ["tables/scores.csv", "tables/published.csv"] {
-        assert!(made.files.iter().any(|name| name == file), "{file}: {:?}", made.files);
+        assert!(exported.files.iter().any(|name| name == file), "{file}: {:?}", exported.files);
     }
-    let html = std::fs::read_to_string(to.join("report.html")).unwrap();
+    let html = std::fs::read_to_string(report_path.join("report.html")).unwrap();
     for text in
         ["<h2>Scores of turns</h2>", "MT@2", "91.7", "Claude-Opus-4.7", "None of these was computed here"]
     {

@@ -45,13 +45,13 @@ fn the_published_results_of_evocode_bench_have_the_scores_of_an_independent_calc
         assert_eq!(unknown, wanted.comp.is_none(), "{name}: {:?}", found.rounds.missing);
         assert_eq!(run.rounds.as_ref(), Some(&found.rounds), "{name}");
     }
-    // Beside them the table of the paper, which has other models and is of round by round.
+    // Beside them the table of the paper, which has other models and is evaluated round by round.
     let data = library.workbench.compare_runs(compared_runs(&[&runs[0].id])).unwrap();
     let published =
         data.published_scores.iter().find(|n| n.model == "Xiaomi-MiMo-V2.5-Pro" && n.metric == "gap");
     assert_eq!(published.map(|number| number.value), Some(-9.4));
     assert!(
-        data.cautions.iter().any(|caution| caution.contains("is of round by round")),
+        data.cautions.iter().any(|caution| caution.contains("evaluates round by round")),
         "{:?}",
         data.cautions
     );

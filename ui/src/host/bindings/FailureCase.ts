@@ -30,6 +30,10 @@ scenario: string,
  */
 title: string | null, 
 /**
+ * Repeat of the scenario in this run: the number that the source gives, else from 1.
+ */
+repeat: number, 
+/**
  * From 1.
  */
 turn: number, 

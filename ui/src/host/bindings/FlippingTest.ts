@@ -21,6 +21,10 @@ episode: string,
  */
 scenario: string, 
 /**
+ * Repeat of the scenario in this run: the number that the source gives, else from 1.
+ */
+repeat: number, 
+/**
  * Id of the test.
  */
 test: string, 

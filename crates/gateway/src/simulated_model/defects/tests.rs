@@ -57,12 +57,12 @@ fn a_server_without_defects_is_the_reference() {
 fn defects_follow_their_rates() {
     let turns = turns(0, 1);
     let ability = Ability { defect_rate: 0.3, most_defects: 3, repair: 0.6, ..Ability::default() };
-    let (mut with, mut counts, mut all, mut left) = (0, [0; 4], 0, [0, 0]);
+    let (mut defective_tasks, mut counts, mut all, mut left) = (0, [0; 4], 0, [0, 0]);
     let scenarios = 1000;
     for scenario in 0..scenarios {
         let defects_at = |attempt| defects(&ability, &Task { scenario, ..task(&turns, 1, attempt, &[]) });
         let first = defects_at(1);
-        with += usize::from(!first.is_empty());
+        defective_tasks += usize::from(!first.is_empty());
         counts[first.len()] += 1;
         all += first.len();
         let (second, third) = (defects_at(2), defects_at(3));
@@ -71,8 +71,8 @@ fn defects_follow_their_rates() {
         left[0] += second.len();
         left[1] += third.len();
     }
-    assert!(!is_far(with, scenarios as usize, 0.3), "{with}");
-    assert!(counts[1..].iter().all(|&count| !is_far(count, with, 1.0 / 3.0)), "{counts:?}");
+    assert!(!is_far(defective_tasks, scenarios as usize, 0.3), "{defective_tasks}");
+    assert!(counts[1..].iter().all(|&count| !is_far(count, defective_tasks, 1.0 / 3.0)), "{counts:?}");
     assert!(!is_far(left[0], all, 0.4) && !is_far(left[1], all, 0.16), "{all}, then {left:?}");
 }
 
@@ -142,7 +142,7 @@ fn an_attempt_without_a_server_repairs_nothing() {
 fn unrepaired_defects_carry_over() {
     let turns = turns(0, 8);
     let mut ability = Ability { defect_rate: 0.6, repair: 0.5, ..Ability::default() };
-    let (mut old, mut seen) = (0, 0);
+    let (mut old, mut new_defects) = (0, 0);
     for scenario in 0..20 {
         let drawn_at = |ability: &Ability, turn, attempt, before: &[u32]| {
             defects(ability, &Task { scenario, ..task(&turns, turn, attempt, before) })
@@ -161,10 +161,10 @@ fn unrepaired_defects_carry_over() {
             ability.carries_over = false;
             let alone = drawn_at(&ability, turn, 1, &before);
             assert!(alone.iter().all(|defect| defect.turn == turn));
-            seen += alone.len();
+            new_defects += alone.len();
         }
     }
-    assert!(old > 100 && seen > 100, "{old}, {seen}");
+    assert!(old > 100 && new_defects > 100, "{old}, {new_defects}");
 }
 
 /// Each defect is one that the suite notices and that the code shows, alone and with others, when it comes and later.
@@ -179,8 +179,8 @@ fn suites_and_code_show_each_defect() {
             let (right, _) = &turns[turn as usize - 1];
             let mut found = defects(&ability, &task);
             let suite = scenario::suite::suite(Seed { base: 11, scenario }, right, None);
-            let mut look = |task: &Task, these: &[Defect]| {
-                let wrong = with_defects(task, these).expect("there is one");
+            let mut look = |task: &Task, task_defects: &[Defect]| {
+                let wrong = with_defects(task, task_defects).expect("there is one");
                 if wrong == *right {
                     return;
                 }

@@ -98,11 +98,11 @@ pub(super) fn extra_gradings<'a>(tree: &Tree, trials: &[String], regraded: &'a [
     let ids: HashMap<&str, String> =
         trials.iter().filter_map(|trial| Some((trial.as_str(), id(tree, trial)?))).collect();
     let known: HashSet<&String> = ids.values().collect();
-    let mut seen = HashSet::new();
+    let mut seen_ids = HashSet::new();
     let mut graded = HashSet::new();
     let is_further = |trial: &&'a str| {
         // A copy of its folder was not planned either.
-        if ids.get(*trial).is_some_and(|id| !seen.insert(id.clone())) {
+        if ids.get(*trial).is_some_and(|id| !seen_ids.insert(id.clone())) {
             return false;
         }
         let config = tree.read_json::<Node>(&join(trial, "config.json"), CONFIG_CAP).ok();

@@ -146,9 +146,9 @@ fn too_many_tests(path: &str, total: u32, kept: usize) -> Option<Warning> {
 
 /// Tests of the same name are numbered, so that each has an id of its own.
 fn numbered(mut tests: Vec<TestResult>) -> Vec<TestResult> {
-    let mut seen = std::collections::HashMap::<String, u32>::new();
+    let mut times_by_id = std::collections::HashMap::<String, u32>::new();
     for test in &mut tests {
-        let times = seen.entry(test.id.clone()).or_insert(0);
+        let times = times_by_id.entry(test.id.clone()).or_insert(0);
         *times += 1;
         if *times > 1 {
             test.id = format!("{}#{times}", test.id);

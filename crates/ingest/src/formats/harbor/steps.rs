@@ -91,16 +91,16 @@ impl Steps {
         let mut note = self.note.clone();
         let mut at_least = None;
         if self.count.is_none() {
-            let seen = episodes.iter().map(|e| e.known_turns()).max().unwrap_or(0).max(1);
+            let most_turns = episodes.iter().map(|e| e.known_turns()).max().unwrap_or(0).max(1);
             // That a task has at least one step is no plan: it would pass for a task of one.
-            at_least = Some(seen).filter(|seen| self.begun && *seen > 1);
-            note = Some(format!("unknown, at least {seen}"));
+            at_least = Some(most_turns).filter(|most_turns| self.begun && *most_turns > 1);
+            note = Some(format!("unknown, at least {most_turns}"));
             let scenario = episodes.first().map_or("", |e| e.scenario.as_str());
             report.warn(Warning::read_differently(
                 path,
                 "harbor.declared_steps_unknown",
                 format!(
-                    "The folder of task {scenario} is not here, and no trial says how many steps it declares: at least {seen}. Scores over all its steps are upper bounds."
+                    "The folder of task {scenario} is not here, and no trial says how many steps it declares: at least {most_turns}. Scores over all its steps are upper bounds."
                 ),
             ));
         }

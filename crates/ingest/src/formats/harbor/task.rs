@@ -48,8 +48,8 @@ pub(super) fn find(tree: &Tree, job: &Job, head: &Head) -> Option<String> {
     }
     // The longest end of the path that is there, nearest first: a bare name may be another task of that name.
     (0..parts.len().saturating_sub(1))
-        .flat_map(|from| folders_above.iter().map(move |folder| (folder, from)))
-        .map(|(folder, from)| join(folder, &parts[from..].join("/")))
+        .flat_map(|first_part| folders_above.iter().map(move |folder| (folder, first_part)))
+        .map(|(folder, first_part)| join(folder, &parts[first_part..].join("/")))
         .chain(folders_above.iter().flat_map(|folder| {
             ["tasks", "task", "datasets", "dataset", ""].map(|sub| {
                 let folder = if sub.is_empty() { (*folder).to_owned() } else { join(folder, sub) };

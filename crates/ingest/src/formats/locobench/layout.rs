@@ -46,12 +46,12 @@ impl Agent {
     /// The scenarios that its checkpoints name, each once.
     pub(super) fn planned(&self, tree: &Tree) -> Vec<String> {
         let mut names = Vec::new();
-        let mut seen = BTreeSet::new();
+        let mut task_names = BTreeSet::new();
         for path in &self.checkpoints {
             let Ok(checkpoint) = tree.read_json::<Node>(path, CHECKPOINT_CAP) else { continue };
             let listed = checkpoint.get("scenarios").map_or(&[][..], Node::list);
             for name in listed.iter().filter_map(Node::word) {
-                if seen.insert(name.to_owned()) {
+                if task_names.insert(name.to_owned()) {
                     names.push(name.to_owned());
                 }
             }

@@ -470,8 +470,8 @@ impl SessionEpisode {
         let status = self.episode.session.as_ref().and_then(|figures| figures.status.as_deref());
         self.episode.end_reason = Some(locobench_table::end_reason(status));
         let timing = &mut self.episode.timing;
-        if let Some((from, to)) = timing.started_at.as_deref().zip(timing.finished_at.as_deref()) {
-            timing.agent_seconds = clock::seconds_between(from, to);
+        if let Some((start, finished_at)) = timing.started_at.as_deref().zip(timing.finished_at.as_deref()) {
+            timing.agent_seconds = clock::seconds_between(start, finished_at);
         }
         if let Some(status) = status.map(str::to_owned) {
             self.episode.extra.insert("session_status".to_owned(), status.into());

@@ -70,10 +70,10 @@ pub(super) fn phase_ranges(phases: &[Phase], messages: &[Node]) -> Vec<Option<Ra
             continue;
         }
         let content = message.get("content").and_then(Node::text).unwrap_or_default();
-        let from = current.map_or(0, |current| current + 1);
+        let first_index = current.map_or(0, |current| current + 1);
         let next = positions_by_text
             .get(content)
-            .and_then(|indexes| indexes.get(indexes.partition_point(|index| *index < from)).copied());
+            .and_then(|indexes| indexes.get(indexes.partition_point(|index| *index < first_index)).copied());
         if let Some(next) = next {
             if let Some(current) = current {
                 parts[current] = Some(start..index);

@@ -148,11 +148,11 @@ impl Place {
 
     /// The place of each scenario among those of other names, by its folder.
     pub(super) fn positions(&self) -> HashMap<String, usize> {
-        let mut seen: HashMap<&str, usize> = HashMap::new();
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
         let mut positions = HashMap::with_capacity(self.scenarios.len());
         for (folder, name) in self.scenarios.iter().zip(&self.names) {
-            let next = seen.len();
-            positions.insert(folder.clone(), *seen.entry(name.as_str()).or_insert(next));
+            let next = numbers.len();
+            positions.insert(folder.clone(), *numbers.entry(name.as_str()).or_insert(next));
         }
         positions
     }
@@ -249,9 +249,9 @@ impl Place {
 
     /// Keeps what the report says of scenarios that have no folder.
     pub(super) fn keep_missing(&self, folder: &str, run: &mut Run, report: &mut Report) {
-        let mut seen = HashSet::new();
+        let mut seen_names = HashSet::new();
         let known: Vec<String> =
-            self.scenario_names().filter(|name| seen.insert(*name)).map(str::to_owned).collect();
+            self.scenario_names().filter(|name| seen_names.insert(*name)).map(str::to_owned).collect();
         let missing = self.report.as_ref().map(|r| r.entries().without_folder(&known)).unwrap_or_default();
         if missing.is_empty() {
             return;

@@ -83,13 +83,13 @@ fn begins_a_list_of_lines(head: &[u8]) -> bool {
 struct Keys(Vec<String>);
 
 impl<'de> Deserialize<'de> for Keys {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visit;
         impl<'de> Visitor<'de> for Visit {
             type Value = Keys;
 
-            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-                to.write_str("an object")
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
             }
 
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Keys, M::Error> {
@@ -110,7 +110,7 @@ impl<'de> Deserialize<'de> for Keys {
                 Ok(Keys(keys))
             }
         }
-        from.deserialize_map(Visit)
+        deserializer.deserialize_map(Visit)
     }
 }
 

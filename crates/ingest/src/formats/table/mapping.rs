@@ -109,9 +109,9 @@ impl Mapping {
         }
         let read: HashSet<&str> =
             (0..names.len()).filter(|index| taken[*index]).map(|index| names[index].as_str()).collect();
-        let (mut others, mut repeated, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+        let (mut others, mut repeated, mut seen_names) = (Vec::new(), Vec::new(), HashSet::new());
         for (index, name) in header.iter().map(|name| name.trim()).enumerate() {
-            let is_first = seen.insert(name);
+            let is_first = seen_names.insert(name);
             if taken[index] || names[index].is_empty() {
                 continue;
             }

@@ -285,10 +285,10 @@ mod tests {
             let tables = super::super::files::tables(&tree, "");
             scan(&tree, &tables, &mut Report::default()).parts
         };
-        let (unkeyed, one) = (parts(None), parts(Some([1; 16])));
+        let (unkeyed, keyed) = (parts(None), parts(Some([1; 16])));
         assert_eq!(unkeyed.len(), 3);
-        assert_eq!(one, parts(Some([1; 16])));
-        for (part, other) in unkeyed.iter().zip(&one) {
+        assert_eq!(keyed, parts(Some([1; 16])));
+        for (part, other) in unkeyed.iter().zip(&keyed) {
             assert_eq!(part.key, other.key);
             assert_ne!(part.stamp, other.stamp);
         }

@@ -2,20 +2,20 @@ use std::fs;
 
 use super::*;
 
-fn put(at: &Path, path: &str, text: &str) {
-    let path = at.join(path);
+fn put(folder: &Path, path: &str, text: &str) {
+    let path = folder.join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
 }
 
 /// A task of two steps that can be played.
-fn task(at: &Path, name: &str, toml: &str) {
-    let at = at.join(name);
-    put(&at, "task.toml", &format!("{toml}\n[[steps]]\nname = \"a\"\n[[steps]]\nname = \"b\"\n"));
-    put(&at, "environment/Dockerfile", "FROM scratch\n");
+fn task(folder: &Path, name: &str, toml: &str) {
+    let folder = folder.join(name);
+    put(&folder, "task.toml", &format!("{toml}\n[[steps]]\nname = \"a\"\n[[steps]]\nname = \"b\"\n"));
+    put(&folder, "environment/Dockerfile", "FROM scratch\n");
     for step in ["a", "b"] {
-        put(&at, &format!("steps/{step}/instruction.md"), "Do it.");
-        put(&at, &format!("steps/{step}/tests/test.sh"), "echo CASE_SUMMARY");
+        put(&folder, &format!("steps/{step}/instruction.md"), "Do it.");
+        put(&folder, &format!("steps/{step}/tests/test.sh"), "echo CASE_SUMMARY");
     }
 }
 
@@ -27,35 +27,35 @@ fn settings(more: &[&str]) -> RunSettings {
 #[test]
 fn tasks_are_found_and_those_that_cannot_be_played_are_named() {
     let room = tempfile::tempdir().unwrap();
-    let at = room.path().join("tasks");
-    task(&at, "1-good", "");
-    task(&at, "2-compose", "");
-    put(&at, "2-compose/environment/docker-compose.yaml", "services: {}\n");
-    task(&at, "3-bare", "");
-    fs::remove_dir_all(at.join("3-bare/environment")).unwrap();
-    fs::remove_file(at.join("3-bare/steps/b/instruction.md")).unwrap();
-    fs::remove_file(at.join("3-bare/steps/b/tests/test.sh")).unwrap();
+    let folder = room.path().join("tasks");
+    task(&folder, "1-good", "");
+    task(&folder, "2-compose", "");
+    put(&folder, "2-compose/environment/docker-compose.yaml", "services: {}\n");
+    task(&folder, "3-bare", "");
+    fs::remove_dir_all(folder.join("3-bare/environment")).unwrap();
+    fs::remove_file(folder.join("3-bare/steps/b/instruction.md")).unwrap();
+    fs::remove_file(folder.join("3-bare/steps/b/tests/test.sh")).unwrap();
     task(
-        &at,
+        &folder,
         "4-variable",
         "[environment.env]\nKEY = \"${SOME_KEY_OF_NOBODY}\"\nOTHER = \"${NONE:-x}\"\nPLAIN = \"$HOME\"\n",
     );
-    put(&at, "5-broken/task.toml", "[[steps]]\nname = 1\n");
-    task(&at, "6-odd", "color = 1\n[environment]\nstorage_mb = 10240\n");
-    put(&at, "not-a-task/readme.md", "");
-    let tasks = Tasks::open(&at).unwrap();
-    let seen = tasks.previews(&settings(&[]));
+    put(&folder, "5-broken/task.toml", "[[steps]]\nname = 1\n");
+    task(&folder, "6-odd", "color = 1\n[environment]\nstorage_mb = 10240\n");
+    put(&folder, "not-a-task/readme.md", "");
+    let tasks = Tasks::open(&folder).unwrap();
+    let previews = tasks.previews(&settings(&[]));
     let refused: Vec<(&str, usize)> =
-        seen.iter().map(|task| (task.name.as_str(), task.refused.len())).collect();
+        previews.iter().map(|task| (task.name.as_str(), task.refused.len())).collect();
     let wanted =
         [("1-good", 0), ("2-compose", 1), ("3-bare", 3), ("4-variable", 1), ("5-broken", 1), ("6-odd", 0)];
-    assert_eq!(refused, wanted, "{seen:?}");
-    assert!(seen[1].refused[0].starts_with("environment/docker-compose.yaml"), "{seen:?}");
-    assert!(seen[3].refused[0].contains("docker.env_vars=SOME_KEY_OF_NOBODY"), "{seen:?}");
-    assert!(seen[5].notes.iter().any(|note| note.contains("the key color")), "{seen:?}");
-    assert!(seen[0].notes.iter().any(|note| note.contains("limits.network=open")), "{seen:?}");
+    assert_eq!(refused, wanted, "{previews:?}");
+    assert!(previews[1].refused[0].starts_with("environment/docker-compose.yaml"), "{previews:?}");
+    assert!(previews[3].refused[0].contains("docker.env_vars=SOME_KEY_OF_NOBODY"), "{previews:?}");
+    assert!(previews[5].notes.iter().any(|note| note.contains("the key color")), "{previews:?}");
+    assert!(previews[0].notes.iter().any(|note| note.contains("limits.network=open")), "{previews:?}");
     let storage = |task: &TaskPreview| task.notes.iter().any(|note| note.contains("10240 MB of storage"));
-    assert!(storage(&seen[5]) && !storage(&seen[0]), "{seen:?}");
+    assert!(storage(&previews[5]) && !storage(&previews[0]), "{previews:?}");
 
     let planned = tasks.plan(&settings(&[])).unwrap();
     let names: Vec<(&str, u32)> =
@@ -102,12 +102,12 @@ fn the_hash_tells_other_files_and_no_other_place() {
 // docs/security.md: Tasks of Harbor
 fn links_of_a_task_are_told_and_not_followed() {
     let room = tempfile::tempdir().unwrap();
-    let at = room.path().join("tasks");
-    task(&at, "one", "");
-    std::os::unix::fs::symlink("/etc/passwd", at.join("one/steps/a/tests/passwd")).unwrap();
-    let tasks = Tasks::open(&at).unwrap();
-    let seen = tasks.previews(&settings(&[]));
-    assert!(seen[0].notes.iter().any(|note| note.contains("passwd")), "{seen:?}");
+    let tasks_folder = room.path().join("tasks");
+    task(&tasks_folder, "one", "");
+    std::os::unix::fs::symlink("/etc/passwd", tasks_folder.join("one/steps/a/tests/passwd")).unwrap();
+    let tasks = Tasks::open(&tasks_folder).unwrap();
+    let previews = tasks.previews(&settings(&[]));
+    assert!(previews[0].notes.iter().any(|note| note.contains("passwd")), "{previews:?}");
     let mut packed = sandbox::PackedFiles::default();
     archives::folder(&tasks.tree, "one/steps/a/tests", "tests", &mut packed).unwrap();
     assert!(!String::from_utf8_lossy(packed.bytes()).contains("passwd"));
@@ -116,10 +116,10 @@ fn links_of_a_task_are_told_and_not_followed() {
 #[test]
 fn what_a_harness_cannot_play_is_named_and_players_play_it() {
     let room = tempfile::tempdir().unwrap();
-    let at = room.path().join("tasks");
-    task(&at, "1-offline", "[environment]\nallow_internet = false\n");
-    task(&at, "2-solved", "[solution.env]\nKEY = \"${SOME_KEY_OF_NOBODY}\"\n");
-    let tasks = Tasks::open(&at).unwrap();
+    let folder = room.path().join("tasks");
+    task(&folder, "1-offline", "[environment]\nallow_internet = false\n");
+    task(&folder, "2-solved", "[solution.env]\nKEY = \"${SOME_KEY_OF_NOBODY}\"\n");
+    let tasks = Tasks::open(&folder).unwrap();
     let refused = |more: &[&str]| -> Vec<usize> {
         tasks.previews(&settings(more)).iter().map(|task| task.refused.len()).collect()
     };
@@ -158,16 +158,16 @@ fn a_step_that_asks_for_another_session_than_it_gets_is_named() {
 // docs/security.md: Tasks of Harbor
 fn tasks_that_hold_more_than_is_ever_read_are_refused() {
     let room = tempfile::tempdir().unwrap();
-    let at = room.path();
-    task(at, "a", "");
-    task(at, "b", "");
-    assert!(Tasks::open(at).is_ok());
+    let folder = room.path();
+    task(folder, "a", "");
+    task(folder, "b", "");
+    assert!(Tasks::open(folder).is_ok());
     // Without a byte on the disk.
     for task in ["a", "b"] {
-        let file = fs::File::create(at.join(task).join("environment/large")).unwrap();
+        let file = fs::File::create(folder.join(task).join("environment/large")).unwrap();
         file.set_len(9 << 30).unwrap();
     }
-    let refused = Tasks::open(at).unwrap_err().to_string();
+    let refused = Tasks::open(folder).unwrap_err().to_string();
     assert!(refused.contains("more than 16 GiB"), "{refused}");
 }
 
@@ -175,38 +175,38 @@ fn tasks_that_hold_more_than_is_ever_read_are_refused() {
 // docs/security.md: Tasks of Harbor
 fn what_tasks_are_is_told_without_reading_what_they_play() {
     let room = tempfile::tempdir().unwrap();
-    let at = room.path();
-    task(at, "one", "");
-    put(at, "one/steps/a/tests/test.sh", "echo CASE_NOTHING");
-    let tasks = Tasks::open(at).unwrap();
+    let folder = room.path();
+    task(folder, "one", "");
+    put(folder, "one/steps/a/tests/test.sh", "echo CASE_NOTHING");
+    let tasks = Tasks::open(folder).unwrap();
     assert_eq!(tasks.previews(&settings(&[])).len(), 1);
     assert_eq!(tasks.plan(&settings(&[])).unwrap().len(), 1);
     assert_eq!(tasks.images(&[0]).unwrap()[0].recipe.images, ["scratch"]);
     // What is read from here on is what lies there now.
-    put(at, "one/steps/a/tests/test.sh", "echo CASE_SUMMARY");
+    put(folder, "one/steps/a/tests/test.sh", "echo CASE_SUMMARY");
     assert!(tasks.list[0].uses_cases(&tasks.tree));
-    assert_eq!(tasks.sha256(), Tasks::open(at).unwrap().sha256());
+    assert_eq!(tasks.sha256(), Tasks::open(folder).unwrap().sha256());
     // It is read once.
     let before = tasks.sha256().to_owned();
-    put(at, "one/steps/a/tests/test.sh", "echo CASE_NOTHING");
+    put(folder, "one/steps/a/tests/test.sh", "echo CASE_NOTHING");
     assert_eq!(tasks.sha256(), before);
     assert!(tasks.list[0].uses_cases(&tasks.tree));
-    assert_ne!(before, Tasks::open(at).unwrap().sha256());
+    assert_ne!(before, Tasks::open(folder).unwrap().sha256());
 }
 
 #[tokio::test]
 // docs/security.md: Tasks of Harbor
 async fn a_simulated_model_holds_solutions_of_bounded_size() {
     let room = tempfile::tempdir().unwrap();
-    let at = room.path();
+    let tasks_folder = room.path();
     for (name, bytes) in [("1-small", 10), ("2-large", 5 << 20), ("3-of-step", 5 << 20)] {
-        task(at, name, "");
+        task(tasks_folder, name, "");
         let folder = if name == "3-of-step" { "steps/b/solution" } else { "solution" };
-        put(at, &format!("{name}/{folder}/solve.sh"), "true");
-        let file = fs::File::create(at.join(name).join(folder).join("data")).unwrap();
+        put(tasks_folder, &format!("{name}/{folder}/solve.sh"), "true");
+        let file = fs::File::create(tasks_folder.join(name).join(folder).join("data")).unwrap();
         file.set_len(bytes).unwrap();
     }
-    let tasks = Arc::new(Tasks::open(at).unwrap());
+    let tasks = Arc::new(Tasks::open(tasks_folder).unwrap());
     let refused = |more: &[&str]| -> Vec<usize> {
         tasks.previews(&settings(more)).iter().map(|task| task.refused.len()).collect()
     };
@@ -254,14 +254,14 @@ fn what_is_read_of_all_tasks_to_list_them_is_bounded_together() {
 #[test]
 fn steps_by_themselves_need_the_solutions_of_the_steps_before() {
     let room = tempfile::tempdir().unwrap();
-    let at = room.path();
+    let folder = room.path();
     for (name, solved) in [("1-all", "b"), ("2-first", "a"), ("3-none", "")] {
-        task(at, name, "[solution.env]\nKEY = \"${SOME_KEY_OF_NOBODY:-x}\"\n");
+        task(folder, name, "[solution.env]\nKEY = \"${SOME_KEY_OF_NOBODY:-x}\"\n");
         for step in ["a", "b"].iter().filter(|step| **step <= solved) {
-            put(at, &format!("{name}/steps/{step}/solution/solve.sh"), "true");
+            put(folder, &format!("{name}/steps/{step}/solution/solve.sh"), "true");
         }
     }
-    let tasks = Tasks::open(at).unwrap();
+    let tasks = Tasks::open(folder).unwrap();
     let refused = |more: &[&str]| -> Vec<usize> {
         tasks.previews(&settings(more)).iter().map(|task| task.refused.len()).collect()
     };

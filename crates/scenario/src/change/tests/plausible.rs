@@ -114,15 +114,15 @@ fn operand(draw: &mut Draw, field: &Field) -> Value {
 
 fn condition(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Option<Value> {
     let referring: Vec<_> = schema.references_to(&entity.key).collect();
-    if let Some((from, reference)) = draw.pick(&referring).filter(|_| draw.clone().chance(40)) {
+    if let Some((owner, reference)) = draw.pick(&referring).filter(|_| draw.clone().chance(40)) {
         return Some(if draw.chance(50) {
-            json!({"when": "has_none", "entity": from.key, "reference": reference.key})
+            json!({"when": "has_none", "entity": owner.key, "reference": reference.key})
         } else {
-            json!({"when": "has_at_least", "entity": from.key, "reference": reference.key, "count": draw.number_between(1, 3)})
+            json!({"when": "has_at_least", "entity": owner.key, "reference": reference.key, "count": draw.number_between(1, 3)})
         });
     }
     let picked = field(draw, entity, |field| field.computed.is_none())?;
-    let is = match &picked.kind {
+    let comparison = match &picked.kind {
         Kind::Enum { values } => json!({"not": draw.pick(values)}),
         Kind::Boolean => json!({"equals": true}),
         Kind::Integer { .. } => json!({"at_least": draw.number_between(2, 9)}),
@@ -130,7 +130,7 @@ fn condition(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Option<Value>
         _ if picked.nullable => json!("is_set"),
         _ => json!({"equals": "some text"}),
     };
-    Some(json!({"when": "field", "field": picked.key, "is": is}))
+    Some(json!({"when": "field", "field": picked.key, "is": comparison}))
 }
 
 fn effect(draw: &mut Draw, entity: &Entity) -> Option<Value> {

@@ -117,23 +117,23 @@ fn write_guard(out: &mut Output, app: &App, unit: &Unit, condition: &Condition) 
         }
         Condition::HasAtLeast { entity, reference, count } => {
             let Some(finder) = app.finder(&unit.entity.key, entity, reference) else { return };
-            let plural = app.unit(entity).map(|from| plain(&from.entity.plural)).unwrap_or_default();
+            let plural = app.unit(entity).map(|owner| plain(&owner.entity.plural)).unwrap_or_default();
             let test = format!("len({finder}({}[\"id\"])) < {count}", unit.one);
             refuse(out, &test, &format!("it must have at least {count} {plural}"));
         }
         Condition::HasNone { entity, reference } => {
             let Some(finder) = app.finder(&unit.entity.key, entity, reference) else { return };
-            let plural = app.unit(entity).map(|from| plain(&from.entity.plural)).unwrap_or_default();
+            let plural = app.unit(entity).map(|owner| plain(&owner.entity.plural)).unwrap_or_default();
             refuse(out, &format!("{finder}({}[\"id\"])", unit.one), &format!("it must have no {plural}"));
         }
     }
 }
 
 /// When a comparison does *not* hold, and what to say then.
-fn negated_test(given: &str, column: &Column, is: &Comparison) -> (String, String) {
+fn negated_test(given: &str, column: &Column, comparison: &Comparison) -> (String, String) {
     let shown = |value: &Value| prose(&value.as_str().map_or_else(|| value.to_string(), str::to_owned));
     let unset = if column.field.nullable { format!("{given} is None or ") } else { String::new() };
-    match is {
+    match comparison {
         Comparison::Equals(value) => {
             let test = match value {
                 Value::Bool(true) => format!("{given} is not True"),
@@ -245,8 +245,8 @@ fn write_created(
     line!(out.text, "        {}: {}[\"id\"],", link.json, unit.one);
     for value in values {
         let Some(column) = other.column(&value.field) else { continue };
-        let Some(from) = operand(app, unit, action, &value.from) else { continue };
-        line!(out.text, "        {}: {from},", column.json);
+        let Some(operand_text) = operand(app, unit, action, &value.from) else { continue };
+        line!(out.text, "        {}: {operand_text},", column.json);
     }
     // A valid schema gives a value to every required field; in a broken one the others are null.
     for column in other.written().filter(|column| column.field.required) {

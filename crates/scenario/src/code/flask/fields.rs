@@ -218,27 +218,27 @@ fn new(out: &mut Output, unit: &Unit) {
 }
 
 fn find(out: &mut Output, unit: &Unit) {
-    let (one, id) = (&unit.one, &unit.id);
+    let (singular, id) = (&unit.one, &unit.id);
     gap(&mut out.text);
     line!(out.text, "def {}({id}):", unit.find);
-    line!(out.text, "    {one} = {}.find({id})", unit.table);
-    line!(out.text, "    if {one} is None:");
+    line!(out.text, "    {singular} = {}.find({id})", unit.table);
+    line!(out.text, "    if {singular} is None:");
     let message = format!("f\"there is no {} {{{id}}}\"", plain(&unit.entity.name));
     call(&mut out.text, 8, "raise not_found(", &[message], ")");
-    line!(out.text, "    return {one}");
+    line!(out.text, "    return {singular}");
 }
 
 /// One function per reference to this entity: it is needed by deletion, and mostly by more.
 fn finders(out: &mut Output, app: &App, unit: &Unit) {
     for incoming in &unit.incoming {
-        let from = &app.units[incoming.unit];
-        let Some(column) = from.columns.get(incoming.column) else { continue };
+        let owner = &app.units[incoming.unit];
+        let Some(column) = owner.columns.get(incoming.column) else { continue };
         gap(&mut out.text);
         line!(out.text, "def {}({}):", incoming.finder, unit.id);
-        let plural = plain(&from.entity.plural);
+        let plural = plain(&owner.entity.plural);
         line!(out.text, "    \"\"\"The {plural}, not deleted, whose {} this is.\"\"\"", column.shown);
         let condition = format!("row[{}] == {}", column.json, unit.id);
-        let source = format!("{}.live()", from.table);
+        let source = format!("{}.live()", owner.table);
         crate::code::python::choose(&mut out.text, 4, "return ", &source, &[&condition]);
     }
 }
@@ -298,7 +298,7 @@ fn show_computed(out: &mut Output, app: &App, unit: &Unit, column: &Column, comp
             found(entity, reference).map(|records| call(text, 8, &format!("{head}len("), &[records], "),"))
         }
         Computed::TotalOf { entity, reference, field } => {
-            let name = app.unit(entity).and_then(|from| from.column(field)).map(|c| c.json.clone());
+            let name = app.unit(entity).and_then(|owner| owner.column(field)).map(|c| c.json.clone());
             found(entity, reference).zip(name).map(|(records, name)| {
                 out.used.total = true;
                 call(text, 8, &format!("{head}total("), &[records, name], "),");

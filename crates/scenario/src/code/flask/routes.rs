@@ -64,7 +64,7 @@ fn read(out: &mut Output, unit: &Unit) {
 }
 
 fn replace(out: &mut Output, unit: &Unit) {
-    let one = &unit.one;
+    let singular = &unit.one;
     record_route(out, unit, "put", "", &unit.replace);
     line!(out.text, "    body = json_object()");
     if unit.has_immutable() {
@@ -73,31 +73,31 @@ fn replace(out: &mut Output, unit: &Unit) {
             "    # Fields that are set at creation only keep their values where the body has none."
         );
         for column in unit.written().filter(|column| column.field.immutable) {
-            line!(out.text, "    body.setdefault({0}, {one}[{0}])", column.json);
+            line!(out.text, "    body.setdefault({0}, {singular}[{0}])", column.json);
         }
     }
     line!(out.text, "    values = {}(body)", unit.new);
     if unit.has_immutable() {
-        line!(out.text, "    {}({one}, body)", unit.check_unchanged);
+        line!(out.text, "    {}({singular}, body)", unit.check_unchanged);
     }
     if unit.has_unique() {
-        line!(out.text, "    {}(values, {one})", unit.check_unique);
+        line!(out.text, "    {}(values, {singular})", unit.check_unique);
     }
-    line!(out.text, "    {one}.update(values)\n    return {}({one})", unit.show);
+    line!(out.text, "    {singular}.update(values)\n    return {}({singular})", unit.show);
 }
 
 fn update(out: &mut Output, unit: &Unit) {
-    let one = &unit.one;
+    let singular = &unit.one;
     record_route(out, unit, "patch", "", &unit.update);
     line!(out.text, "    body = json_object()\n    {}(body)", unit.validate);
     if unit.has_immutable() {
-        line!(out.text, "    {}({one}, body)", unit.check_unchanged);
+        line!(out.text, "    {}({singular}, body)", unit.check_unchanged);
     }
     line!(out.text, "    changes = {{name: body[name] for name in {} if name in body}}", unit.fields);
     if unit.has_unique() {
-        line!(out.text, "    {}(changes, {one})", unit.check_unique);
+        line!(out.text, "    {}(changes, {singular})", unit.check_unique);
     }
-    line!(out.text, "    {one}.update(changes)\n    return {}({one})", unit.show);
+    line!(out.text, "    {singular}.update(changes)\n    return {}({singular})", unit.show);
 }
 
 /// Records that refer to this one are checked before anything is deleted.
@@ -106,70 +106,70 @@ fn plan(out: &mut Output, app: &App, unit: &Unit) {
         return;
     }
     out.used.conflict = true;
-    let one = &unit.one;
+    let singular = &unit.one;
     gap(&mut out.text);
-    line!(out.text, "def {}({one}, deletion):", unit.plan);
+    line!(out.text, "def {}({singular}, deletion):", unit.plan);
     line!(
         out.text,
         "    \"\"\"Adds {} to a deletion, with what happens to the records that refer to it.\"\"\"",
         unit.words
     );
-    line!(out.text, "    if not deletion.add({}, {one}):\n        return", unit.table);
+    line!(out.text, "    if not deletion.add({}, {singular}):\n        return", unit.table);
     for incoming in &unit.incoming {
-        let from = &app.units[incoming.unit];
-        let Some(column) = from.columns.get(incoming.column) else { continue };
-        line!(out.text, "    for row in {}({one}[\"id\"]):", incoming.finder);
+        let owner = &app.units[incoming.unit];
+        let Some(column) = owner.columns.get(incoming.column) else { continue };
+        line!(out.text, "    for row in {}({singular}[\"id\"]):", incoming.finder);
         match incoming.on_delete {
             OnDelete::Restrict => line!(out.text, "        deletion.block(row)"),
             OnDelete::SetNull => line!(out.text, "        deletion.detach(row, {})", column.json),
-            OnDelete::Cascade if from.incoming.is_empty() => {
-                line!(out.text, "        deletion.add({}, row)", from.table);
+            OnDelete::Cascade if owner.incoming.is_empty() => {
+                line!(out.text, "        deletion.add({}, row)", owner.table);
             }
-            OnDelete::Cascade => line!(out.text, "        {}(row, deletion)", from.plan),
+            OnDelete::Cascade => line!(out.text, "        {}(row, deletion)", owner.plan),
         }
     }
 }
 
 fn delete(out: &mut Output, app: &App, unit: &Unit) {
-    let one = &unit.one;
+    let singular = &unit.one;
     record_route(out, unit, "delete", "", &unit.delete);
     let shows = app.schema.conventions.status.deleted != 204;
     if unit.incoming.is_empty() {
-        line!(out.text, "    {}.remove({one})", unit.table);
+        line!(out.text, "    {}.remove({singular})", unit.table);
     } else {
         line!(
             out.text,
-            "    deletion = Deletion()\n    {}({one}, deletion)\n    deletion.carry_out()",
+            "    deletion = Deletion()\n    {}({singular}, deletion)\n    deletion.carry_out()",
             unit.plan
         );
     }
     if shows {
-        line!(out.text, "    return {}({one}), {}", unit.show, app.schema.conventions.status.deleted);
+        line!(out.text, "    return {}({singular}), {}", unit.show, app.schema.conventions.status.deleted);
     } else {
         line!(out.text, "    return \"\", 204");
     }
 }
 
 fn nested(out: &mut Output, app: &App, unit: &Unit, incoming: &IncomingReference) {
-    let from = &app.units[incoming.unit];
-    let (Some((list, create)), Some(column)) = (&incoming.nested, from.columns.get(incoming.column)) else {
+    let owner = &app.units[incoming.unit];
+    let (Some((list, create)), Some(column)) = (&incoming.nested, owner.columns.get(incoming.column)) else {
         return;
     };
-    let one = &unit.one;
-    let mut rest = quoted(&app.schema.path_name(&from.entity.plural)).replacen('"', "/", 1);
+    let singular = &unit.one;
+    let mut rest = quoted(&app.schema.path_name(&owner.entity.plural)).replacen('"', "/", 1);
     rest.pop();
     record_route(out, unit, "get", &rest, list);
-    if from.entity.soft_delete {
-        let condition = format!("row[{}] == {one}[\"id\"]", column.json);
-        let source = format!("listed({})", from.table);
+    if owner.entity.soft_delete {
+        let condition = format!("row[{}] == {singular}[\"id\"]", column.json);
+        let source = format!("listed({})", owner.table);
         crate::code::python::choose(&mut out.text, 4, "rows = ", &source, &[&condition]);
-        line!(out.text, "    return {}(rows)", from.answer_list);
+        line!(out.text, "    return {}(rows)", owner.answer_list);
     } else {
-        line!(out.text, "    return {}({}({one}[\"id\"]))", from.answer_list, incoming.finder);
+        line!(out.text, "    return {}({}({singular}[\"id\"]))", owner.answer_list, incoming.finder);
     }
     record_route(out, unit, "post", &rest, create);
-    let noun = plain(&from.entity.name);
+    let noun = plain(&owner.entity.name);
     line!(out.text, "    # The path says what the {noun} refers to, whatever the body says.");
-    line!(out.text, "    values = {}({{**json_object(), {}: {one}[\"id\"]}})", from.new, column.json);
-    add(out, app, from);
+    line!(out.text, "    values = {}({{**json_object(), {}: {singular}[\"id\"]}})", owner.new, column.json);
+    add(out, app, owner);
 }

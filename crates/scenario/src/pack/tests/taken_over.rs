@@ -17,20 +17,23 @@ fn what_is_taken_over_from_the_turn_before_is_what_would_be_made() {
         let mut before: Option<(Schema, Suite)> = None;
         let (mut cases, mut equal) = (0, 0);
         for turn in 1..=30 {
-            let made = maker.make_next().expect("it is made");
-            let alone = suite(seed, &made.schema, before.as_ref().map(|(_, suite)| suite));
-            for (made, alone) in made.suite.cases.iter().zip(&alone.cases) {
-                assert_eq!(made, alone, "turn {turn} of {scenario}");
+            let made_turn = maker.make_next().expect("it is made");
+            let alone = suite(seed, &made_turn.schema, before.as_ref().map(|(_, suite)| suite));
+            for (made_turn, alone) in made_turn.suite.cases.iter().zip(&alone.cases) {
+                assert_eq!(made_turn, alone, "turn {turn} of {scenario}");
             }
-            assert!(made.suite == alone, "the suite of turn {turn} of {scenario}");
-            assert_eq!(made.specification, text::specification(&made.schema));
-            if let (Some((schema, _)), Some(changes)) = (&before, &made.changes) {
+            assert!(made_turn.suite == alone, "the suite of turn {turn} of {scenario}");
+            assert_eq!(made_turn.specification, text::specification(&made_turn.schema));
+            if let (Some((schema, _)), Some(changes)) = (&before, &made_turn.changes) {
                 let changes: Vec<Change> = changes.changes.iter().map(|change| change.what.clone()).collect();
-                assert_eq!(made.request, text::change_request(seed, schema, &changes, &made.schema));
-                cases += made.suite.cases.len();
-                equal += made.equals.iter().flatten().count();
+                assert_eq!(
+                    made_turn.request,
+                    text::change_request(seed, schema, &changes, &made_turn.schema)
+                );
+                cases += made_turn.suite.cases.len();
+                equal += made_turn.equals.iter().flatten().count();
             }
-            before = Some((made.schema.clone(), alone));
+            before = Some((made_turn.schema.clone(), alone));
         }
         // Where a body of a record is another now, what is written of the cases about that entity may be other too.
         assert!(equal * 10 > cases * 7, "only {equal} of {cases} cases are taken over as they are");
@@ -46,20 +49,21 @@ fn what_files_of_earlier_turns_write_is_what_would_be_written() {
         let (mut all, mut alone, mut tests_all, mut tests_alone) = (0, 0, 0, 0);
         let mut functions = BTreeMap::new();
         for turn in 1..=25 {
-            let made = maker.make_next().expect("it is made");
-            let text = suites.next(&made.suite, &made.equals).expect("it is written");
+            let made_turn = maker.make_next().expect("it is made");
+            let text = suites.next(&made_turn.suite, &made_turn.equals).expect("it is written");
             files.insert(turn, text.to_vec());
             let file = SuiteFile::read(text).expect("it is a file of a suite");
             assert!(file.refers_to().iter().all(|other| *other < turn));
             let read = file.suite(&files).expect("it can be read");
-            assert!(read == made.suite, "what is read of turn {turn} of {scenario}");
-            let whole = made.suite.to_json().expect("it is written");
-            assert!(Suite::from_json(&whole).expect("it can be read") == made.suite);
+            assert!(read == made_turn.suite, "what is read of turn {turn} of {scenario}");
+            let whole = made_turn.suite.to_json().expect("it is written");
+            assert!(Suite::from_json(&whole).expect("it can be read") == made_turn.suite);
             (all, alone) = (all + text.len(), alone + whole.len());
-            let (text, whole) = (tests.next(&made.suite, &made.equals), code::pytest(&made.suite));
+            let (text, whole) =
+                (tests.next(&made_turn.suite, &made_turn.equals), code::pytest(&made_turn.suite));
             run(text, &mut functions);
             let place = format!("turn {turn} of {scenario}");
-            assert_eq!(functions.keys().count(), made.suite.cases.len(), "the tests of {place}");
+            assert_eq!(functions.keys().count(), made_turn.suite.cases.len(), "the tests of {place}");
             let mut whole_tests = BTreeMap::new();
             run(&whole, &mut whole_tests);
             assert!(functions == whole_tests, "the tests of {place}");
@@ -90,9 +94,9 @@ fn run(text: &str, functions: &mut BTreeMap<String, String>) {
 
 /// How a file says that requests begin again, and how records are made.
 fn records(text: &str) -> &str {
-    let from = text.find("\nRESET = ").expect("how it begins again");
-    let length = text[from..].find("\n}\n").expect("the end of the records");
-    &text[from..from + length]
+    let reset_start = text.find("\nRESET = ").expect("how it begins again");
+    let length = text[reset_start..].find("\n}\n").expect("the end of the records");
+    &text[reset_start..reset_start + length]
 }
 
 #[test]

@@ -132,13 +132,13 @@ fn own_values_are_those_before_the_effects() {
 }
 
 /// Whether `extend` is done on an order with these values if this is its only guard.
-fn done(is: Comparison, field: &str, with: &Value) -> bool {
+fn done(comparison: Comparison, field: &str, fields: &Value) -> bool {
     let mut api = Api::from_schema(changed(|schema| {
-        let condition = Condition::Field { field: field.into(), is };
+        let condition = Condition::Field { field: field.into(), is: comparison };
         schema.entities[2].actions[1].guards = vec![Guard { key: "it".into(), condition }];
     }));
     let customer = api.customer(json!({}));
-    api.order(customer, with.clone());
+    api.order(customer, fields.clone());
     let answer = api.post(EXTEND, json!({"extra_hours": 1}));
     if answer.status != 200 {
         is_error(&answer, "refused");
@@ -162,8 +162,8 @@ fn comparisons() {
     assert!(done(Equals(json!(5)), "hours", &hours(5)) && !done(Not(json!(5)), "hours", &hours(5)));
     let price = |value: Value| json!({ "price": value });
     assert!(done(AtLeast(json!(2)), "price", &price(json!(2.0))));
-    for is in [Equals(json!(0)), AtLeast(json!(0)), AtMost(json!(0)), IsSet] {
-        assert!(!done(is, "price", &price(json!(null))));
+    for comparison in [Equals(json!(0)), AtLeast(json!(0)), AtMost(json!(0)), IsSet] {
+        assert!(!done(comparison, "price", &price(json!(null))));
     }
     assert!(done(Not(json!(0)), "price", &price(json!(null))));
     assert!(done(IsNotSet, "price", &price(json!(null))) && !done(IsNotSet, "price", &price(json!(1))));

@@ -195,8 +195,8 @@ fn a_nested_create_takes_the_reference_from_the_path() {
         [json!({}), json!({"customer_id": second}), json!({"customer_id": "x"}), json!({"customer_id": null})]
     {
         let body = merged(json!({"due_at": due}), given);
-        let made = api.post(&format!("/api/customers/{first}/repair-orders"), body);
-        assert_eq!((made.status, &ok(made)["customer_id"]), (201, &json!(first)));
+        let response = api.post(&format!("/api/customers/{first}/repair-orders"), body);
+        assert_eq!((response.status, &ok(response)["customer_id"]), (201, &json!(first)));
     }
     is_error(&api.post("/api/customers/9/repair-orders", json!({"due_at": due})), "not_found");
     // The parent is looked for before the body is checked.

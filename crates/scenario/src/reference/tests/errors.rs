@@ -58,8 +58,8 @@ fn errors_have_the_shape_codes_and_statuses_of_the_schema() {
         schema.conventions.status =
             Statuses { created: 200, deleted: 200, invalid: 400, conflict: 400, refused: 403 };
     }));
-    let made = api.post("/api/customers", json!({"full_name": "Ann", "email": "a@b.org"}));
-    assert_eq!(made.status, 200);
+    let response = api.post("/api/customers", json!({"full_name": "Ann", "email": "a@b.org"}));
+    assert_eq!(response.status, 200);
     for (answer, status, code) in [
         (api.get("/api/customers/2"), 404, "missing"),
         (api.post("/api/customers", json!({})), 400, "bad"),

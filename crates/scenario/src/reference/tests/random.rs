@@ -83,9 +83,9 @@ fn body() -> impl Strategy<Value = Option<Result<Value, ()>>> {
     ];
     let some = proptest::collection::vec((proptest::sample::select(&KEYS[..]), value()), 0..3);
     prop_oneof![
-        6 => (likely, some).prop_map(|(body, with)| {
-            let with = with.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-            Some(Ok(merged(body, Value::Object(with))))
+        6 => (likely, some).prop_map(|(body, more_fields)| {
+            let more_fields = more_fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+            Some(Ok(merged(body, Value::Object(more_fields))))
         }),
         1 => value().prop_map(|value| Some(Ok(value))),
         1 => Just(None),

@@ -63,12 +63,13 @@ pub(super) fn propose(kind: AnalyticKind, draw: &mut Draw, scene: Scene<'_>) -> 
             (only != chosen.only).then_some(AnalyticChange::ChangeRestriction { analytic, only })
         }
         _ => {
-            let by = if chosen.by.is_some() && draw.chance(40) {
+            let filter_after = if chosen.by.is_some() && draw.chance(40) {
                 None
             } else {
                 Some(analytics::pick_by(draw, entity, chosen.group_by.as_deref())?)
             };
-            (by != chosen.by).then_some(AnalyticChange::ChangeAnalyticFilter { analytic, by })
+            (filter_after != chosen.by)
+                .then_some(AnalyticChange::ChangeAnalyticFilter { analytic, by: filter_after })
         }
     }
 }

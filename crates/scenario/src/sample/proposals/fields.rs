@@ -193,8 +193,13 @@ fn enum_value(kind: FieldKind, draw: &mut Draw, scene: Scene<'_>) -> Option<Fiel
                 .flat_map(|(value, known)| known.others.iter().map(move |other| (value, *other)))
                 .filter(|(_, other)| !values.iter().any(|value| value == other))
                 .collect();
-            let (value, to) = *draw.pick(&possible)?;
-            Some(FieldChange::RenameEnumValue { entity, field: key, value: value.clone(), to: to.to_owned() })
+            let (value, replacement) = *draw.pick(&possible)?;
+            Some(FieldChange::RenameEnumValue {
+                entity,
+                field: key,
+                value: value.clone(),
+                to: replacement.to_owned(),
+            })
         }
     }
 }

@@ -9,9 +9,9 @@ impl SlotFiller<'_> {
     pub(super) fn actions(&mut self, change: &ActionChange) {
         let (key, verb) = change.keys();
         let Some(owner) = self.entity(key) else { return };
-        let was = self.before.schema.entity(key).and_then(|owner| owner.action(verb));
+        let before_change = self.before.schema.entity(key).and_then(|owner| owner.action(verb));
         let now = self.after.schema.entity(key).and_then(|owner| owner.action(verb));
-        let subject = now.or(was);
+        let subject = now.or(before_change);
         let names = if now.is_some() { self.after } else { self.before };
         match change {
             ActionChange::AddAction { action, .. } => {
@@ -20,7 +20,8 @@ impl SlotFiller<'_> {
                 self.put("path", self.after.action_path(owner, action));
             }
             ActionChange::RenameAction { name, .. } => {
-                let renamed = now.filter(|now| was.is_none_or(|was| was.name != now.name));
+                let renamed = now
+                    .filter(|now| before_change.is_none_or(|before_change| before_change.name != now.name));
                 let new = self.after.schema.path_name(renamed.map_or(name, |now| &now.name));
                 self.put("old", self.before.verb(key, verb));
                 self.put("path", format!("{}/{{id}}/{new}", self.after.schema.collection_path(owner)));
@@ -34,13 +35,15 @@ impl SlotFiller<'_> {
                 self.put("cond", action::condition(self.after, owner, &guard.condition));
             }
             ActionChange::RemoveGuard { guard, .. } => {
-                let old = was.and_then(|was| was.guards.iter().find(|old| old.key == *guard));
+                let old = before_change
+                    .and_then(|before_change| before_change.guards.iter().find(|old| old.key == *guard));
                 if let Some(old) = old {
                     self.put("cond", action::condition(self.before, before, &old.condition));
                 }
             }
             ActionChange::ChangeGuard { guard, condition, .. } => {
-                let old = was.and_then(|was| was.guards.iter().find(|old| old.key == *guard));
+                let old = before_change
+                    .and_then(|before_change| before_change.guards.iter().find(|old| old.key == *guard));
                 self.put("cond", action::condition(self.after, owner, condition));
                 if let Some(old) = old {
                     self.put("old_cond", action::condition(self.before, before, &old.condition));
@@ -52,23 +55,30 @@ impl SlotFiller<'_> {
                 }
             }
             ActionChange::RemoveEffect { index, .. } => {
-                if let Some((was, effect)) = was.and_then(|was| Some((was, was.effects.get(*index)?))) {
-                    self.put("effect", action::infinitive(&action::effect(self.before, before, was, effect)));
+                if let Some((before_change, effect)) = before_change
+                    .and_then(|before_change| Some((before_change, before_change.effects.get(*index)?)))
+                {
+                    self.put(
+                        "effect",
+                        action::infinitive(&action::effect(self.before, before, before_change, effect)),
+                    );
                 }
             }
             ActionChange::ChangeEffect { index, operand, .. } => {
-                if let Some((was, mut effect)) =
-                    was.and_then(|was| Some((was, was.effects.get(*index)?.clone())))
-                {
+                if let Some((before_change, mut effect)) = before_change.and_then(|before_change| {
+                    Some((before_change, before_change.effects.get(*index)?.clone()))
+                }) {
                     match &mut effect {
                         crate::ir::Effect::Set { to, .. } => *to = operand.clone(),
                         crate::ir::Effect::Increment { by, .. } => *by = operand.clone(),
                         crate::ir::Effect::Create { .. } => {}
                     }
-                    self.put("effect", action::effect(self.before, before, was, &effect));
+                    self.put("effect", action::effect(self.before, before, before_change, &effect));
                 }
-                if let Some((was, effect)) = was.and_then(|was| Some((was, was.effects.get(*index)?))) {
-                    self.put("old_effect", action::effect(self.before, before, was, effect));
+                if let Some((before_change, effect)) = before_change
+                    .and_then(|before_change| Some((before_change, before_change.effects.get(*index)?)))
+                {
+                    self.put("old_effect", action::effect(self.before, before, before_change, effect));
                 }
             }
             _ => {}
@@ -77,20 +87,24 @@ impl SlotFiller<'_> {
 
     pub(super) fn analytics(&mut self, change: &AnalyticChange) {
         let key = change.analytic();
-        let was = self.before.schema.analytic(key);
+        let before_change = self.before.schema.analytic(key);
         let now = self.after.schema.analytic(key);
         let subject = match change {
             AnalyticChange::AddAnalytic { analytic } => now.cloned().or_else(|| Some(analytic.clone())),
-            _ => now.or(was).cloned(),
+            _ => now.or(before_change).cloned(),
         };
         let Some(subject) = subject else { return };
-        let schema = if now.is_some() || was.is_none() { self.after.schema } else { self.before.schema };
+        let schema =
+            if now.is_some() || before_change.is_none() { self.after.schema } else { self.before.schema };
         let names = self.names(&subject.entity);
         self.put_entity_words(names, &subject.entity);
         match change {
             AnalyticChange::RenameAnalytic { name, .. } => {
-                let old = was.map(|was| self.before.schema.analytic_path(was)).unwrap_or_default();
-                let renamed = now.filter(|now| was.is_none_or(|was| was.name != now.name));
+                let old = before_change
+                    .map(|before_change| self.before.schema.analytic_path(before_change))
+                    .unwrap_or_default();
+                let renamed = now
+                    .filter(|now| before_change.is_none_or(|before_change| before_change.name != now.name));
                 let new = renamed.map_or(name, |now| &now.name);
                 let prefix = &self.after.schema.conventions.prefix;
                 self.put("old_path", old);
@@ -119,7 +133,7 @@ impl SlotFiller<'_> {
                 self.put("restriction", restriction);
             }
             AnalyticChange::ChangeAnalyticFilter { by, .. } => {
-                let old = was.and_then(|was| was.by.as_ref());
+                let old = before_change.and_then(|before_change| before_change.by.as_ref());
                 if let Some(by) = by {
                     self.put("parameter", self.named(&subject.entity, by));
                 }

@@ -91,24 +91,24 @@ impl SlotFiller<'_> {
         let write = |name: &str, case: Case| {
             if case == Case::Camel { crate::ir::camel(name) } else { name.to_owned() }
         };
-        let mut seen: Vec<&str> = Vec::new();
+        let mut names: Vec<&str> = Vec::new();
         for field in self.after.schema.entities.iter().flat_map(|entity| &entity.fields) {
-            if seen.len() < 3 && field.name.contains('_') && !seen.contains(&field.name.as_str()) {
-                seen.push(&field.name);
+            if names.len() < 3 && field.name.contains('_') && !names.contains(&field.name.as_str()) {
+                names.push(&field.name);
             }
         }
         if self.after.schema.entities.iter().any(|entity| entity.soft_delete) {
-            seen.push("include_deleted");
+            names.push("include_deleted");
         }
-        seen.extend(
+        names.extend(
             [self.after.schema.conventions.pagination.style.params().1]
                 .iter()
                 .filter(|name| name.contains('_')),
         );
-        if seen.is_empty() {
-            seen.push("two_words");
+        if names.is_empty() {
+            names.push("two_words");
         }
-        let pairs: Vec<String> = seen
+        let pairs: Vec<String> = names
             .iter()
             .map(|name| format!("`{}` → `{}`", write(name, old_case), write(name, case)))
             .collect();

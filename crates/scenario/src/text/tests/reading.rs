@@ -204,22 +204,22 @@ const WORDS: [(&str, &str); 9] = [
 ];
 
 /// The facts of a change: everything in [`expected`] that is no key.
-fn facts(wanted: &Value, into: &mut BTreeSet<String>) {
+fn facts(wanted: &Value, texts: &mut BTreeSet<String>) {
     match wanted {
         Value::String(text) => {
-            into.insert(text.clone());
+            texts.insert(text.clone());
         }
-        Value::Array(all) => all.iter().for_each(|part| facts(part, into)),
+        Value::Array(all) => all.iter().for_each(|part| facts(part, texts)),
         Value::Object(all) => {
             for (key, part) in all {
                 match (key.as_str(), part) {
-                    ("required", Value::Bool(true)) => _ = into.insert("Required.".to_owned()),
-                    ("unique", Value::Bool(true)) => _ = into.insert("Unique.".to_owned()),
-                    ("immutable", Value::Bool(true)) => _ = into.insert("Immutable.".to_owned()),
-                    ("nullable", Value::Bool(true)) => _ = into.insert("Null is allowed.".to_owned()),
-                    ("nullable", Value::Bool(false)) => _ = into.insert("Null is not allowed.".to_owned()),
+                    ("required", Value::Bool(true)) => _ = texts.insert("Required.".to_owned()),
+                    ("unique", Value::Bool(true)) => _ = texts.insert("Unique.".to_owned()),
+                    ("immutable", Value::Bool(true)) => _ = texts.insert("Immutable.".to_owned()),
+                    ("nullable", Value::Bool(true)) => _ = texts.insert("Null is allowed.".to_owned()),
+                    ("nullable", Value::Bool(false)) => _ = texts.insert("Null is not allowed.".to_owned()),
                     ("change", _) => {}
-                    _ => facts(part, into),
+                    _ => facts(part, texts),
                 }
             }
         }

@@ -90,10 +90,10 @@ impl ReceivedBytes {
     }
 
     fn head(&mut self, source: Source<'_>) -> Result<Head, ExchangeError> {
-        let mut seen = self.taken;
+        let mut searched_to = self.taken;
         loop {
             // The head can only end at the end of a line.
-            if self.bytes.get(seen..self.filled).is_some_and(|new| new.contains(&b'\n')) {
+            if self.bytes.get(searched_to..self.filled).is_some_and(|new| new.contains(&b'\n')) {
                 let mut headers = [httparse::EMPTY_HEADER; HEADERS];
                 let mut answer = httparse::Response::new(&mut headers);
                 let parsed = answer
@@ -105,7 +105,7 @@ impl ReceivedBytes {
                     return Ok(head);
                 }
             }
-            seen = self.filled;
+            searched_to = self.filled;
             if self.filled - self.taken > HEAD {
                 return Err(invalid("no HTTP (the head has no end)"));
             }
@@ -309,10 +309,10 @@ mod tests {
     /// Reads a response from bytes in pieces of this size, and then the end.
     fn read(bytes: &[u8], piece: usize, limit: usize) -> Result<(u16, String, bool), String> {
         let mut rest = bytes;
-        let answer = ReceivedBytes::default().answer(limit, &mut |into| {
-            let length = piece.min(rest.len()).min(into.len());
+        let answer = ReceivedBytes::default().answer(limit, &mut |buffer| {
+            let length = piece.min(rest.len()).min(buffer.len());
             let (now, later) = rest.split_at(length);
-            into[..length].copy_from_slice(now);
+            buffer[..length].copy_from_slice(now);
             rest = later;
             Ok(length)
         });

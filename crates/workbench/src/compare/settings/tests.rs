@@ -393,23 +393,23 @@ fn what_a_run_says_of_itself_is_compared_too() {
         compare(&pools, 0).differences.into_iter().map(|d| (d.setting, d.comparability)).collect::<Vec<_>>()
     };
     assert!(marks(|_, _| {}).is_empty());
-    let one = |setting: &str, mark| vec![(setting.to_owned(), mark)];
+    let marked = |setting: &str, mark| vec![(setting.to_owned(), mark)];
     assert_eq!(
         marks(|i, run| run.attempt_limit = Some([1, 10][i])),
-        one("Attempt limit", Comparability::NotComparable)
+        marked("Attempt limit", Comparability::NotComparable)
     );
-    assert_eq!(marks(|i, run| run.simulated = i == 1), one("Played by", Comparability::NotComparable));
+    assert_eq!(marks(|i, run| run.simulated = i == 1), marked("Played by", Comparability::NotComparable));
     assert_eq!(
         marks(|i, run| run.runner = Some(("Harbor".into(), Some(["0.13.1", "0.24.0"][i].into())))),
-        one("Run by", Comparability::CannotBeRuledOut)
+        marked("Run by", Comparability::CannotBeRuledOut)
     );
     assert_eq!(
         marks(|i, run| run.provider = Some(["bedrock", "openai"][i].into())),
-        one("Provider", Comparability::CannotBeRuledOut)
+        marked("Provider", Comparability::CannotBeRuledOut)
     );
     assert_eq!(
         marks(|i, run| run.planned_episodes = Some([1, 20][i])),
-        one("Episodes read", Comparability::CannotBeRuledOut)
+        marked("Episodes read", Comparability::CannotBeRuledOut)
     );
 }
 

@@ -120,8 +120,8 @@ impl Workbench {
         let one_turn = members::all_of_one_turn(&pools);
         copies::count_once(&self.store, &mut pools)?;
         let policy = self.store.get_policy()?;
-        let mut seen = HashSet::new();
-        let once = pools.iter().flat_map(Pool::episodes).filter(|episode| seen.insert(episode.id));
+        let mut seen_ids = HashSet::new();
+        let once = pools.iter().flat_map(Pool::episodes).filter(|episode| seen_ids.insert(episode.id));
         let (mut n, mut events, mut trials) = (0_u32, 0_u32, TaskTrials::default());
         for episode in once {
             n += 1;

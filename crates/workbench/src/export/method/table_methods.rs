@@ -5,7 +5,7 @@ use model::{PassRate, RateInterval};
 
 use super::super::tables;
 use super::{
-    cost_of_one, counted, differences, failure_intervals, failures, matrix, mean_intervals, paired,
+    POOLED, cost_of_one, counted, differences, failure_intervals, failures, matrix, mean_intervals, paired,
     pseudo_observed, retries, summed, with_notes,
 };
 use crate::Workbench;
@@ -159,10 +159,10 @@ impl Workbench {
             TableSubject::Library { of: request } => {
                 let runs = tables::library_runs(self, request)?;
                 let rates: Vec<&PassRate> = runs.iter().filter_map(|run| run.pass_rate.as_ref()).collect();
-                let of_rates = rate_intervals(&rates);
+                let rate_methods = rate_intervals(&rates);
                 let means =
                     mean_intervals(runs.iter().filter(|run| run.pass_rate.is_none()).map(|run| &run.stamina));
-                let intervals = match of_rates {
+                let intervals = match rate_methods {
                     Some(rates) if runs.iter().all(|run| run.pass_rate.is_some()) => rates,
                     Some(rates) => format!("{means}, of pass rates {rates}"),
                     None => means,
@@ -206,9 +206,9 @@ impl Workbench {
             TableSubject::Attempts { .. } | TableSubject::Tests { .. } => {
                 Ok(method_about("One turn of an episode, as its source records it"))
             }
-            TableSubject::Joined { .. } => Ok(method_about(
-                "One turn in two runs, as their sources record it. Tests are joined by their ids",
-            )),
+            TableSubject::Joined { .. } => {
+                Ok(method_about("Two attempts, as their sources record them. Tests are joined by their ids"))
+            }
             TableSubject::Warnings { .. } => {
                 Ok(method_about("What was read otherwise than it is written, by the readers of formats"))
             }
@@ -243,7 +243,9 @@ impl Workbench {
         let method = matrix(self.policy_method(&data.policy)?, &data);
         let counts = summed(method.counts, "cells");
         let intervals = intervals.map(str::to_owned).or(method.intervals.clone());
-        Ok(Method { intervals, counts, ..method })
+        // The table itself says which of its means are unweighted.
+        let notes = vec![POOLED.to_owned()];
+        Ok(Method { intervals, counts, notes, ..method })
     }
 
     /// `intervals` = how those of the table are made, where it has others than the means.

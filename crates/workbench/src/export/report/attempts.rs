@@ -56,19 +56,20 @@ pub(super) fn read(workbench: &Workbench, data: &Comparison) -> Result<Vec<Membe
         .map(|member| {
             let mut by_number: BTreeMap<u32, AttemptTotals> = BTreeMap::new();
             let mut reasons: BTreeMap<String, u32> = BTreeMap::new();
-            let mut of_endpoint = (!member.runs.is_empty()).then(EndpointAttempts::default);
+            let mut endpoint_attempts = (!member.runs.is_empty()).then(EndpointAttempts::default);
             let mut runs: Vec<RunId> = Vec::new();
             for run in &member.runs {
                 let record = run_record(&workbench.store, run)?;
-                of_endpoint = EndpointAttempts::sum_of(of_endpoint, EndpointAttempts::from_run(&record.run));
+                endpoint_attempts =
+                    EndpointAttempts::sum_of(endpoint_attempts, EndpointAttempts::from_run(&record.run));
                 runs.push(record.entry.id);
             }
             // The same trial in several runs of a member is one.
             let copies: Vec<EpisodeId> =
                 workbench.store.copies_among(&runs)?.into_iter().map(|copy| copy.episode).collect();
             // Its runner counted for the whole of each run, and nothing says how much of that is of the shared trials.
-            let shares_trials = of_endpoint.is_some() && !copies.is_empty();
-            let of_endpoint = of_endpoint.filter(|_| !shares_trials);
+            let shares_trials = endpoint_attempts.is_some() && !copies.is_empty();
+            let endpoint_attempts = endpoint_attempts.filter(|_| !shares_trials);
             for run in runs {
                 for totals in workbench.store.attempt_totals(run, &copies)? {
                     match by_number.entry(totals.number) {
@@ -87,7 +88,13 @@ pub(super) fn read(workbench: &Workbench, data: &Comparison) -> Result<Vec<Membe
             let mut reasons: Vec<(String, u32)> = reasons.into_iter().collect();
             reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
             let by_number = by_number.into_values().collect();
-            Ok(MemberAttempts { name: member.marked(), by_number, reasons, of_endpoint, shares_trials })
+            Ok(MemberAttempts {
+                name: member.marked(),
+                by_number,
+                reasons,
+                of_endpoint: endpoint_attempts,
+                shares_trials,
+            })
         })
         .collect()
 }
@@ -137,21 +144,23 @@ fn in_words(totals: &[AttemptTotals]) -> String {
     let sum = |count_of: fn(&AttemptTotals) -> u32| -> u32 {
         totals.iter().map(count_of).fold(0, u32::saturating_add)
     };
-    let (made, unfinished) = (sum(|total| total.made), sum(|total| total.unfinished));
-    let not_passed = made.saturating_sub(sum(|total| total.passed));
-    let of_all = format!("{not_passed} of {} did not pass", counted(made.into(), "attempt"));
+    let (attempt_count, unfinished) = (sum(|total| total.made), sum(|total| total.unfinished));
+    let not_passed = attempt_count.saturating_sub(sum(|total| total.passed));
+    let share_of_all = format!("{not_passed} of {} did not pass", counted(attempt_count.into(), "attempt"));
     match unfinished {
-        0 => format!("{of_all}."),
-        1 => format!("{of_all}; 1 of them is unfinished: it was stopped from outside, or was still running."),
+        0 => format!("{share_of_all}."),
+        1 => format!(
+            "{share_of_all}; 1 of them is unfinished: it was stopped from outside, or was still running."
+        ),
         n => format!(
-            "{of_all}; {n} of them are unfinished: they were stopped from outside, or were still running."
+            "{share_of_all}; {n} of them are unfinished: they were stopped from outside, or were still running."
         ),
     }
 }
 
 /// A mean over so many of the attempts that were made. One of 0 says nothing of those of which it is not known.
-fn partial_mean((mean, n): (Option<f64>, u32), made: u32) -> Option<Value> {
-    maybe(mean.filter(|mean| *mean > 0.0 || n >= made))
+fn partial_mean((mean, n): (Option<f64>, u32), attempt_count: u32) -> Option<Value> {
+    maybe(mean.filter(|mean| *mean > 0.0 || n >= attempt_count))
 }
 
 /// Attempts by their number.

@@ -128,8 +128,8 @@ impl Workbench {
         }
         let policy = self.get_policy(Nothing {})?;
         sections.push(section("Method", words::method(&data, &policy)));
-        let mut seen = std::collections::BTreeSet::new();
-        figures.warnings.retain(|warning| seen.insert(warning.clone()));
+        let mut seen_warnings = std::collections::BTreeSet::new();
+        figures.warnings.retain(|warning| seen_warnings.insert(warning.clone()));
         Ok(Report { title: words::title(&data), sections, warnings: figures.warnings })
     }
 }
@@ -147,9 +147,11 @@ fn settings(
         Block::Text(words::comparability(data)),
         figures.table(&TableSubject::Settings { of: request.clone() })?,
     ];
-    if !data.equal.is_empty() {
-        let equal =
-            data.equal.iter().map(|(setting, value)| format!("{setting}: {value}")).collect::<Vec<_>>();
+    let equal: Vec<String> = (data.equal.iter())
+        .filter(|(setting, _)| !tables::stands_in_settings(setting, data))
+        .map(|(setting, value)| format!("{setting}: {value}"))
+        .collect();
+    if !equal.is_empty() {
         blocks.push(Block::Text(format!("The same for all: {}.", equal.join("; "))));
     }
     Ok(blocks)

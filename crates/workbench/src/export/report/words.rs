@@ -1,10 +1,10 @@
 //! The sentences of a report.
 
 use figures::{SOFTWARE, p_value};
-use model::{Median, counted};
+use model::counted;
 
 use super::super::method::moved_rows;
-use super::super::tables::interval_of_means;
+use super::super::tables::{cautions_without_published, interval_of_means, passed_later};
 use super::Block;
 use crate::api::{Comparability, ComparedMember, Comparison, Failures, PolicyTable, Retries, Stamina};
 use crate::compare::doubts::grouped;
@@ -35,14 +35,15 @@ fn mean(stamina: &Stamina, scenarios: u32) -> String {
 /// What all members have in common and their names leave out: one harness, or one model. A member alone is named in the title.
 fn in_common(data: &Comparison) -> String {
     let [first, _, ..] = data.members.as_slice() else { return String::new() };
-    let of_all = |value_of: fn(&ComparedMember) -> Option<&str>| {
+    let common_value = |value_of: fn(&ComparedMember) -> Option<&str>| {
         let value = value_of(first)?;
         let is_unsaid =
             |member: &ComparedMember| value_of(member) == Some(value) && !member.name.contains(value);
         data.members.iter().all(is_unsaid).then_some(value)
     };
-    let model = of_all(|member| member.model.as_deref()).map(|model| format!(" Model: {model}."));
-    let harness = of_all(|member| member.harness.as_deref()).map(|harness| format!(" Harness: {harness}."));
+    let model = common_value(|member| member.model.as_deref()).map(|model| format!(" Model: {model}."));
+    let harness =
+        common_value(|member| member.harness.as_deref()).map(|harness| format!(" Harness: {harness}."));
     model.into_iter().chain(harness).collect()
 }
 
@@ -165,9 +166,9 @@ pub(super) fn overall(data: &Comparison) -> String {
         None => {}
     }
     if data.overall_clustered {
-        let one = if data.of_one_turn { "trials of a task" } else { "episodes of a scenario" };
+        let repeats = if data.of_one_turn { "trials of a task" } else { "episodes of a scenario" };
         text.push_str(&format!(
-            " Some runs have several {one}, which are alike: the log-rank tests are clustered by it."
+            " Some runs have several {repeats}, which are alike: the log-rank tests are clustered by it."
         ));
     }
     text
@@ -177,27 +178,19 @@ pub(super) fn overall(data: &Comparison) -> String {
 pub(super) const ENDPOINT_NOT_COUNTED: &str = "How many attempts were retried for the model's endpoint, or lost to it, is unknown: no source of these runs counts them.";
 
 /// What failed attempts there are, and how long repair takes. `not_passed` says how many did not pass.
-pub(super) fn failures(data: &Failures, not_passed: String, of_one_turn: bool) -> String {
+pub(super) fn failures(data: &Failures, not_passed: String, is_single_turn: bool) -> String {
     let repair = &data.repair;
-    let scope = if of_one_turn { "every attempt" } else { "every attempt at every turn" };
+    let scope = if is_single_turn { "every attempt" } else { "every attempt at every turn" };
     let mut text = format!("Of {scope}: {not_passed}");
     // Over every attempt, also where no end counts as a failure.
-    if repair.failed_first > 0 && (!of_one_turn || repair.tried_again > 0) {
+    if repair.failed_first > 0 && (!is_single_turn || repair.tried_again > 0) {
         text.push_str(&format!(
             " {} failed at the first attempt; ",
-            counted(repair.failed_first.into(), if of_one_turn { "trial" } else { "turn" })
+            counted(repair.failed_first.into(), if is_single_turn { "trial" } else { "turn" })
         ));
-        text.push_str(&match (repair.tried_again, repair.median_attempts) {
-            (0, _) => "none was tried again.".to_owned(),
-            (_, Median::Reached(median)) => format!(
-                "{} of them passed at a later one, the median after {}.",
-                repair.repaired,
-                counted(median.into(), "attempt")
-            ),
-            (_, median) => format!(
-                "{} of them passed at a later one; a median number of attempts is {median}.",
-                repair.repaired
-            ),
+        text.push_str(&match repair.tried_again {
+            0 => "none was tried again.".to_owned(),
+            _ => format!("{}.", passed_later(repair)),
         });
     }
     if data.attempts > 0 {
@@ -206,7 +199,7 @@ pub(super) fn failures(data: &Failures, not_passed: String, of_one_turn: bool) -
             counted(data.tests.into(), "failing test"),
             data.not_described
         ));
-        if !of_one_turn {
+        if !is_single_turn {
             text.push_str(" Classes are of the attempts that ended an episode's stamina alone.");
         }
     }
@@ -215,14 +208,14 @@ pub(super) fn failures(data: &Failures, not_passed: String, of_one_turn: bool) -
 
 /// Everything that a reader must know.
 pub(super) fn cautions(data: &Comparison, retries: &Retries) -> Vec<String> {
-    let mut out = data.cautions.clone();
+    let mut out: Vec<String> = cautions_without_published(&data.cautions).collect();
     let caveats = grouped(&data.members, |member| member.caveats.iter());
     out.extend(caveats.into_iter().map(|sentence| format!("{sentence}.")));
     if retries.series.iter().any(|s| s.points.len() > 1) {
         out.extend(retries.cautions.iter().cloned());
     }
-    let mut seen = std::collections::BTreeSet::new();
-    out.retain(|sentence| seen.insert(sentence.clone()));
+    let mut seen_notes = std::collections::BTreeSet::new();
+    out.retain(|sentence| seen_notes.insert(sentence.clone()));
     out
 }
 

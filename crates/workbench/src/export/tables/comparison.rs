@@ -4,15 +4,15 @@ use figures::table::{Column, Table, Value, known, maybe};
 use model::counted;
 
 use super::{
-    first_turns, for_machines_if, interval_of_means, mean_columns, pass_rate, pass_rate_columns, push_of,
+    cautions_without_published, for_machines_if, mean_columns, pass_rate, pass_rate_columns, push_of,
     stamina, stamina_columns,
 };
 use crate::api::{ComparedMember, Comparison};
 use crate::compare::doubts;
 
 /// What is said of a band of survival where some scenario has several episodes; a scenario of runs of one turn is a task.
-pub(in crate::export) const fn repeats_note(of_one_turn: bool) -> &'static str {
-    if of_one_turn {
+pub(in crate::export) const fn repeats_note(is_single_turn: bool) -> &'static str {
+    if is_single_turn {
         "Where tasks repeat, the band is by task"
     } else {
         "Where scenarios repeat, the band is by scenario"
@@ -76,18 +76,13 @@ pub(super) fn runs(data: &Comparison) -> Table {
             table.mark_at_least("cost_usd");
         }
     }
+    // Horizon, intervals and policy are in the note about the method.
     table.notes.push(if one_turn {
-        format!(
-            "Pass rate: trials that passed / scored trials, with Wilson's 95 % interval, clustered by task where tasks have several trials; censoring policy: {}.",
-            data.policy
-        )
+        "Pass rate: trials that passed / scored trials.".to_owned()
     } else {
         format!(
-            "Mean stamina is the restricted mean over {}, with {} and one by a bootstrap that draws scenarios (seed {}); censoring policy: {}.",
-            first_turns(data.tau),
-            interval_of_means(data.members.iter().map(|member| &member.stamina)),
-            data.seed,
-            data.policy
+            "Mean stamina is the restricted mean over the first τ turns. Its second interval is by a bootstrap that draws scenarios (seed {}).",
+            data.seed
         )
     });
     // Of a run of one turn, steps survived and the cost of a turn have no column.
@@ -96,7 +91,7 @@ pub(super) fn runs(data: &Comparison) -> Table {
     table.notes.extend(data.members.iter().filter_map(|member| partial_rates(member, one_turn, shown)));
     let remarks = doubts::grouped(&data.members, |member| member.doubts.iter().chain(&member.caveats));
     table.notes.extend(remarks.into_iter().map(|sentence| format!("{sentence}.")));
-    table.notes.extend(data.cautions.iter().cloned());
+    table.notes.extend(cautions_without_published(&data.cautions));
     table
 }
 
@@ -113,8 +108,8 @@ struct SpentHeads {
 }
 
 impl SpentHeads {
-    const fn new(of_one_turn: bool) -> Self {
-        if of_one_turn {
+    const fn new(is_single_turn: bool) -> Self {
+        if is_single_turn {
             Self {
                 tokens: "Tokens per trial",
                 time: "Time per trial",
@@ -239,9 +234,9 @@ pub(super) fn spent(data: &Comparison) -> Table {
 }
 
 /// Of how much each of these rates of a member is known, where that is not all.
-fn partial_rates(member: &ComparedMember, of_one_turn: bool, shown: &[&str]) -> Option<String> {
+fn partial_rates(member: &ComparedMember, is_single_turn: bool, shown: &[&str]) -> Option<String> {
     let spent = &member.spent;
-    let turn = if of_one_turn { "trial" } else { "turn" };
+    let turn = if is_single_turn { "trial" } else { "turn" };
     let (turns, episodes) = ((spent.turns_played, turn), (member.stamina.n, "episode"));
     let rates = [
         ("steps", spent.steps_per_turn, spent.steps_known.turns, turns),
@@ -264,9 +259,9 @@ fn partial_rates(member: &ComparedMember, of_one_turn: bool, shown: &[&str]) -> 
 }
 
 /// Of how many episodes each sum of a member is wholly known, where that is not all.
-fn partial_sums(member: &ComparedMember, of_one_turn: bool) -> Option<String> {
+fn partial_sums(member: &ComparedMember, is_single_turn: bool) -> Option<String> {
     let (spent, n) = (&member.spent, member.stamina.n);
-    let episode = if of_one_turn { "trial" } else { "episode" };
+    let episode = if is_single_turn { "trial" } else { "episode" };
     let sums = [
         ("tokens in", spent.input_tokens.is_some(), spent.input_tokens_known),
         ("tokens out", spent.output_tokens.is_some(), spent.output_tokens_known),
@@ -314,24 +309,29 @@ pub(super) fn sensitivity(data: &Comparison) -> Table {
             push_of(&mut table, estimate, row);
         }
     }
-    if one_turn {
-        table.notes.push(format!(
-            "A trial that was stopped from outside before it passed is not scored; censoring policy: {}.",
-            data.policy
-        ));
-        return table;
-    }
-    table.notes.push(format!(
-        "Early censored is the share of episodes that were stopped from outside before {}; censoring policy: {}.",
-        data.early_limit(),
-        data.policy
-    ));
+    table.notes.push(if one_turn {
+        "A trial that was stopped from outside before it passed is not scored.".to_owned()
+    } else {
+        format!(
+            "Early censored is the share of episodes that were stopped from outside before {}.",
+            data.early_limit()
+        )
+    });
     table
 }
 
 /// The ends of an interval.
 pub(super) fn ends(interval: Option<(f64, f64)>) -> [Option<Value>; 2] {
     [maybe(interval.map(|(low, _)| low)), maybe(interval.map(|(_, high)| high))]
+}
+
+/// The setting that says what played the members, as [`Comparison::equal`] and the table of settings name it.
+const PLAYED_BY: &str = "Played by";
+
+/// Whether a setting that is the same for all stands in the table of those that differ all the same. A file of values has no heads
+/// with names: that all members are simulated has to stand in a row.
+pub(in crate::export) fn stands_in_settings(setting: &str, data: &Comparison) -> bool {
+    setting == PLAYED_BY && !data.members.is_empty() && data.members.iter().all(|member| member.simulated)
 }
 
 /// The settings that differ.
@@ -350,11 +350,10 @@ pub(super) fn settings(data: &Comparison) -> Table {
         row.push(known(difference.note.as_str()));
         table.push(row);
     }
-    if !data.members.is_empty() && data.members.iter().all(|m| m.simulated) {
-        // A file of values has no heads with names: it has to say this in a row.
-        let mut row = vec![known("Played by"), known("the same for all")];
+    if stands_in_settings(PLAYED_BY, data) {
+        let mut row = vec![known(PLAYED_BY), known("the same for all")];
         row.extend(data.members.iter().map(|_| known("simulated model")));
-        row.push(None);
+        row.push(known("no real model answered"));
         table.push(row);
     }
     if data.differences.is_empty() {

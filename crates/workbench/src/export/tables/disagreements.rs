@@ -30,17 +30,17 @@ pub(in crate::export) fn some_disagreements(
     let [scenario, episode, turns] =
         if one_turn { ["task", "trial", "tasks"] } else { ["scenario", "episode", "turns"] };
     // Each task is turn 1, and nothing failed before it.
-    let of_turns = |column: Column| if one_turn { column.for_machines() } else { column };
+    let turn_column = |column: Column| if one_turn { column.for_machines() } else { column };
     let [scenario_id, scenario_name] = scenario_columns(one_turn);
     let columns = vec![
         scenario_id,
         scenario_name,
-        of_turns(Column::integer("turn", "Turn")),
+        turn_column(Column::integer("turn", "Turn")),
         Column::text("run", "Run"),
         Column::text("state", "Came to"),
         Column::integer("passed", "Tests passed"),
         Column::integer("total", "Tests run"),
-        of_turns(Column::flag("after_failure", "After a failure")),
+        turn_column(Column::flag("after_failure", "After a failure")),
         Column::integer("episodes", if one_turn { "Trials" } else { "Episodes" }).for_machines(),
         Column::integer("episodes_passed", "Of them passed it").for_machines(),
         Column::text("run_id", "Id of the run").for_machines(),
@@ -90,8 +90,8 @@ pub(in crate::export) fn some_disagreements(
     Ok(table)
 }
 
-fn title(mode: DisagreementMode, of_one_turn: bool) -> String {
-    let turns = if of_one_turn { "Tasks" } else { "Turns" };
+fn title(mode: DisagreementMode, is_single_turn: bool) -> String {
+    let turns = if is_single_turn { "Tasks" } else { "Turns" };
     let condition = match mode {
         DisagreementMode::All => "any run reached",
         DisagreementMode::Different => "one run passes and another fails",

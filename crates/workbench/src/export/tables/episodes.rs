@@ -64,8 +64,8 @@ fn episodes(workbench: &Workbench, shown: &[Member], sort: GridSort) -> Result<V
 }
 
 /// What begins a row: which episode it is. Of runs of one turn, its scenario is a task.
-fn identity(of_one_turn: bool) -> Vec<Column> {
-    let [scenario, title] = scenario_columns(of_one_turn);
+fn identity(is_single_turn: bool) -> Vec<Column> {
+    let [scenario, title] = scenario_columns(is_single_turn);
     vec![
         scenario,
         title,

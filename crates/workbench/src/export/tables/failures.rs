@@ -6,7 +6,8 @@ use model::{Median, RateInterval, counted};
 use super::super::method;
 use crate::Workbench;
 use crate::api::{
-    ApiError, FailureCasesRequest, FailureGroup, FailureOrigin, FailureRule, Failures, RepairGroup, marked,
+    ApiError, FailureCasesRequest, FailureGroup, FailureOrigin, FailureRule, Failures, Repair, RepairGroup,
+    marked,
 };
 
 /// Why nobody knows whether a test passed later: only failing tests are named, or tests by numbers that each turn gives anew, or
@@ -69,13 +70,19 @@ fn with_notes(mut table: Table, data: &Failures) -> Table {
 }
 
 /// The heads of an episode and a scenario.
-const fn heads(of_one_turn: bool) -> [&'static str; 2] {
-    if of_one_turn { ["Trial", "Task"] } else { ["Episode", "Scenario"] }
+const fn heads(is_single_turn: bool) -> [&'static str; 2] {
+    if is_single_turn { ["Trial", "Task"] } else { ["Episode", "Scenario"] }
+}
+
+/// Which repeat of its scenario an episode is. Where each has one, a page does not show it.
+fn repeat_column(mut repeats: impl Iterator<Item = u32>) -> Column {
+    let column = Column::integer("repeat", "Repeat");
+    if repeats.any(|repeat| repeat != 1) { column } else { column.for_machines() }
 }
 
 /// What a first attempt is of, as a heading in the plural and in a sentence.
-const fn turn_nouns(of_one_turn: bool) -> [&'static str; 2] {
-    if of_one_turn { ["Trials", "trial"] } else { ["Turns", "turn"] }
+const fn turn_nouns(is_single_turn: bool) -> [&'static str; 2] {
+    if is_single_turn { ["Trials", "trial"] } else { ["Turns", "turn"] }
 }
 
 /// The failed attempts behind a share, all of them: what the request says of pages does not matter.
@@ -91,6 +98,7 @@ pub(super) fn cases(workbench: &Workbench, request: &FailureCasesRequest) -> Res
         Column::text("run_id", "Id of the run").for_machines(),
         Column::text("episode", episode).for_machines(),
         Column::text("scenario", scenario),
+        repeat_column(page.rows.iter().map(|case| case.repeat)),
         Column::integer("turn", "Turn"),
         Column::integer("attempt", "Attempt"),
         Column::text("class", "Class"),
@@ -111,21 +119,22 @@ pub(super) fn cases(workbench: &Workbench, request: &FailureCasesRequest) -> Res
         // Where no origin is known, no number of one is.
         let is_known = new + regressed + still_failing > 0
             || (unknown + case.not_described == 0 && case.total.is_some());
-        let of_origin = |n: u32| maybe(is_known.then_some(n));
+        let origin_count = |n: u32| maybe(is_known.then_some(n));
         table.push(vec![
             known(marked(&case.name, case.simulated)),
             known(case.run.as_str()),
             known(case.episode.as_str()),
             known(case.scenario.as_str()),
+            known(case.repeat),
             known(case.turn),
             known(case.attempt),
             known(case.class.replace('_', " ")),
             maybe(case.rule.as_deref()),
             maybe(case.passed),
             maybe(case.total),
-            of_origin(new),
-            of_origin(regressed),
-            of_origin(still_failing),
+            origin_count(new),
+            origin_count(regressed),
+            origin_count(still_failing),
             maybe(case.total.is_some().then_some(unknown + case.not_described)),
             maybe(case.test.as_deref()),
             maybe(case.passed_in_turn),
@@ -181,6 +190,36 @@ pub(super) fn origins(data: &Failures) -> Table {
     with_notes(table, data)
 }
 
+/// What became of turns that failed first and were tried again. Of one there is no median.
+pub(in crate::export) fn passed_later(repair: &Repair) -> String {
+    match (repair.failed_first, repair.median_attempts.time()) {
+        (1, Some(attempts)) => format!("it passed after {} more", counted(attempts.into(), "attempt")),
+        (1, None) => "it did not pass at a later one".to_owned(),
+        _ => format!(
+            "{} of them passed at a later one, the median number of further attempts is {}",
+            repair.repaired, repair.median_attempts
+        ),
+    }
+}
+
+/// How long stretches of failing tests take until a pass, after how many end so. Of one stretch there is no median: empty where its
+/// pass is in the same turn or does not come.
+fn time_until_pass(repair: &Repair) -> String {
+    let followed = repair.stretches.saturating_sub(repair.stretches_unknown);
+    match (followed, repair.median_turns.time()) {
+        (1, None | Some(0)) => String::new(),
+        (1, Some(turns)) => format!(", after {}", counted(turns.into(), "turn")),
+        _ => {
+            let stretches = if repair.stretches_unknown > 0 {
+                format!("these {followed}")
+            } else {
+                "all stretches".to_owned()
+            };
+            format!(". The median number of turns until then, over {stretches}, is {}", repair.median_turns)
+        }
+    }
+}
+
 /// At which attempt turns that failed first passed, and how long failing tests take.
 pub(super) fn repairs(data: &Failures) -> Table {
     let repair = &data.repair;
@@ -202,12 +241,10 @@ pub(super) fn repairs(data: &Failures) -> Table {
     table.notes.push(if repair.tried_again == 0 {
         format!("{failed_first}; none was tried again.")
     } else {
-        format!(
-            "{failed_first}; {} of them passed at a later one, the median number of further attempts is {}.",
-            repair.repaired, repair.median_attempts
-        )
+        format!("{failed_first}; {}.", passed_later(repair))
     });
     let unknown = repair.stretches_unknown;
+    let time = time_until_pass(repair);
     let ends = match (repair.stretches_repaired, repair.repaired_in_same_turn) {
         // Where there is one turn, each pass is in the same turn, after 0 turns.
         (Some(repaired), _) if data.of_one_turn && unknown > 0 => format!(
@@ -216,14 +253,12 @@ pub(super) fn repairs(data: &Failures) -> Table {
         ),
         (Some(repaired), _) if data.of_one_turn => format!("{repaired} ended with a pass"),
         (Some(repaired), Some(in_same_turn)) if unknown > 0 => format!(
-            "{repaired} of {known} ended with a pass, {in_same_turn} of these in the same turn. The median number of turns until then, over these {known}, is {median}. How the other {unknown} ended is unknown: {HIDDEN_PASSES}",
-            known = repair.stretches - unknown,
-            median = repair.median_turns
+            "{repaired} of {known} ended with a pass, {in_same_turn} of these in the same turn{time}. How the other {unknown} ended is unknown: {HIDDEN_PASSES}",
+            known = repair.stretches - unknown
         ),
-        (Some(repaired), Some(in_same_turn)) => format!(
-            "{repaired} ended with a pass, {in_same_turn} of these in the same turn. The median number of turns until then, over all stretches, is {}",
-            repair.median_turns
-        ),
+        (Some(repaired), Some(in_same_turn)) => {
+            format!("{repaired} ended with a pass, {in_same_turn} of these in the same turn{time}")
+        }
         _ => format!("how many ended with a pass is unknown: {HIDDEN_PASSES}"),
     };
     table.notes.push(if repair.stretches == 0 {
@@ -245,7 +280,7 @@ pub(super) fn repairs(data: &Failures) -> Table {
 /// How long it takes until what failed passes, by group.
 pub(super) fn repair_times(data: &Failures) -> Table {
     let [heading, _] = turn_nouns(data.of_one_turn);
-    let of_turns = |column: Column| if data.of_one_turn { column.for_machines() } else { column };
+    let turn_column = |column: Column| if data.of_one_turn { column.for_machines() } else { column };
     let columns = vec![
         Column::text("group", "Group"),
         Column::integer("failed_first", &format!("{heading} that failed first")),
@@ -256,8 +291,8 @@ pub(super) fn repair_times(data: &Failures) -> Table {
         Column::integer("stretches", "Stretches"),
         Column::integer("stretches_unknown", "End unknown"),
         Column::integer("stretches_repaired", "Ended with a pass"),
-        of_turns(Column::integer("in_same_turn", "In the same turn")),
-        of_turns(Column::integer("median_turns", "Median turns").missing("not reached")),
+        turn_column(Column::integer("in_same_turn", "In the same turn")),
+        turn_column(Column::integer("median_turns", "Median turns").missing("not reached")),
         Column::flag("simulated", "Simulated").for_machines(),
     ];
     let mut table = Table::new("repair-times", "Time to repair", columns);
@@ -311,6 +346,7 @@ pub(super) fn flips(data: &Failures) -> Table {
         Column::text("run_id", "Id of the run").for_machines(),
         Column::text("episode", episode).for_machines(),
         Column::text("scenario", scenario),
+        repeat_column(data.flips.iter().map(|flip| flip.repeat)),
         Column::text("test", "Test"),
         Column::integer("flips", "Changes"),
         Column::text("changed_within", "Changed within turns").missing("none"),
@@ -323,6 +359,7 @@ pub(super) fn flips(data: &Failures) -> Table {
             known(flip.run.as_str()),
             known(flip.episode.as_str()),
             known(flip.scenario.as_str()),
+            known(flip.repeat),
             known(flip.test.as_str()),
             known(flip.flips),
             changed_within(&flip.changed_within),
@@ -367,4 +404,33 @@ pub(super) fn rules(rules: &[FailureRule]) -> Table {
         ]);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "The median number of turns until then, over all stretches, is 1" was said of one stretch, too.
+    #[test]
+    fn one_stretch_and_one_turn_have_no_median() {
+        let time = |stretches, stretches_unknown, median_turns| {
+            time_until_pass(&Repair { stretches, stretches_unknown, median_turns, ..Repair::default() })
+        };
+        assert_eq!(time(1, 0, Median::Reached(1)), ", after 1 turn");
+        assert_eq!(time(3, 2, Median::Reached(2)), ", after 2 turns");
+        for median in [Median::Reached(0), Median::NotReached] {
+            assert_eq!(time(1, 0, median), "");
+        }
+        let median = ". The median number of turns until then, over";
+        assert_eq!(time(5, 0, Median::Reached(1)), format!("{median} all stretches, is 1"));
+        assert_eq!(time(5, 2, Median::NotReached), format!("{median} these 3, is not reached"));
+
+        let later = |failed_first, repaired, median_attempts| {
+            passed_later(&Repair { failed_first, repaired, median_attempts, ..Repair::default() })
+        };
+        assert_eq!(later(1, 1, Median::Reached(1)), "it passed after 1 attempt more");
+        assert_eq!(later(1, 0, Median::NotReached), "it did not pass at a later one");
+        let of_several = "2 of them passed at a later one, the median number of further attempts is 1";
+        assert_eq!(later(3, 2, Median::Reached(1)), of_several);
+    }
 }

@@ -15,10 +15,10 @@ const PAGE: u32 = 500;
 /// Every run that the filters leave, in their order, whatever the request says of pages.
 pub(super) fn table(workbench: &Workbench, request: &ListRuns) -> Result<Table, ApiError> {
     let runs = all(workbench, request)?;
-    let of_one_turn = runs.iter().filter(|run| run.pass_rate.is_some()).count();
-    let of_unknown_turns = runs.iter().filter(|run| run.has_unknown_turns()).count();
+    let one_turn_runs = runs.iter().filter(|run| run.pass_rate.is_some()).count();
+    let unknown_runs = runs.iter().filter(|run| run.has_unknown_turns()).count();
     let unscored = RunRow::unscored_in_scores(&runs);
-    let all_of_one_turn = of_one_turn > 0 && of_one_turn + of_unknown_turns == runs.len();
+    let all_of_one_turn = one_turn_runs > 0 && one_turn_runs + unknown_runs == runs.len();
     // Without tests no end is judged.
     let none_ended = if runs.iter().all(|run| run.tested) { "none ended" } else { "n/a" };
     let mut columns = vec![
@@ -39,7 +39,7 @@ pub(super) fn table(workbench: &Workbench, request: &ListRuns) -> Result<Table, 
     ];
     columns.extend(for_machines_if(all_of_one_turn, stamina_columns()));
     let rates = pass_rate_columns().into_iter().map(|column| column.missing("n/a")).collect();
-    columns.extend(for_machines_if(of_one_turn == 0, rates));
+    columns.extend(for_machines_if(one_turn_runs == 0, rates));
     columns.extend([
         Column::score("score", "Score"),
         Column::score("dataset_score", "Dataset score").for_machines(),
@@ -131,16 +131,13 @@ pub(super) fn table(workbench: &Workbench, request: &ListRuns) -> Result<Table, 
         }
     }
     table.notes.extend(unscored.map(str::to_owned));
-    if of_one_turn > 0 {
-        table.notes.push(
-            "Runs of one turn have a pass rate over their scored trials, with Wilson's 95 % interval. It is clustered by task where tasks have several trials."
-                .to_owned(),
-        );
+    if one_turn_runs > 0 {
+        table.notes.push("Runs of one turn have a pass rate over their scored trials.".to_owned());
     }
     if all_of_one_turn {
         return Ok(table);
     }
-    if of_one_turn > 0 {
+    if one_turn_runs > 0 {
         table.notes.push("Of runs of one turn, trials that passed are among the censored.".to_owned());
     }
     table.notes.push(

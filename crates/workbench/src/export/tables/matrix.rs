@@ -4,8 +4,8 @@ use figures::table::{Column, Table, known, maybe};
 
 use super::scores::{self, score_columns, score_values};
 use super::{
-    first_turns, for_machines_if, interval_of_means, parts, pass_rate, pass_rate_columns, push_of, stamina,
-    stamina_columns,
+    cautions_without_published, first_turns, for_machines_if, parts, pass_rate, pass_rate_columns, push_of,
+    stamina, stamina_columns,
 };
 use crate::api::{Estimate, Matrix, MatrixCell, MatrixLine, Retries, RetryPoint};
 
@@ -21,8 +21,8 @@ pub(super) fn cells(data: &Matrix) -> Table {
     columns.push(Column::integer("mean_of", "Mean of cells").missing("n/a"));
     columns.push(Column::text("doubts", "Less sure than it looks").missing("nothing").for_machines());
     // Scores of turns have no room on a page; there they stand in a table of their own.
-    let of_turns = || data.cells.iter().flatten().filter_map(|cell| cell.scores.as_ref());
-    let most_tries = of_turns().map(|scores| scores.rounds.mt_at_k.len()).max();
+    let turn_scores = || data.cells.iter().flatten().filter_map(|cell| cell.scores.as_ref());
+    let most_tries = turn_scores().map(|scores| scores.rounds.mt_at_k.len()).max();
     if let Some(most_tries) = most_tries {
         columns.extend(for_machines_if(true, score_columns(most_tries)));
     }
@@ -58,13 +58,9 @@ pub(super) fn cells(data: &Matrix) -> Table {
         margin(&mut table, data, ["mean over harnesses".to_owned(), name(line)], line, simulated);
     }
     table.notes.push(if one_turn {
-        "Pass rates over scored trials, with Wilson's 95 % interval, clustered by task where tasks have several trials. Means over models and harnesses are unweighted, over the cells that have a run.".to_owned()
+        "Pass rates over scored trials. Means over models and harnesses are unweighted, over the cells that have a run.".to_owned()
     } else {
-        format!(
-        "Mean stamina over {}, with {}. Means over models and harnesses are unweighted, over the cells that have a run.",
-        first_turns(data.tau),
-        interval_of_means(data.cells.iter().flatten().map(|cell| &cell.stamina))
-        )
+        "Mean stamina over the first τ turns. Means over models and harnesses are unweighted, over the cells that have a run.".to_owned()
     });
     for (model, spread) in data.models.iter().zip(&data.spread) {
         let Some(spread) = spread else { continue };
@@ -94,7 +90,7 @@ pub(super) fn cells(data: &Matrix) -> Table {
     table.notes.extend(
         data.not_comparable.iter().map(|difference| format!("Runs here are not comparable. {difference}.")),
     );
-    table.notes.extend(data.cautions.iter().cloned());
+    table.notes.extend(cautions_without_published(&data.cautions));
     table
 }
 

@@ -1,11 +1,15 @@
 //! The tables of a comparison that are of two members each: tests, and scenarios that both played.
 
+use std::collections::BTreeSet;
+
 use figures::table::{Column, Table, known, maybe};
 use model::counted;
 
+use super::super::paired_turns::counted_turns;
 use super::comparison::ends;
 use super::{ScenarioNames, first_turns, for_machines_if, name, parts, scenario_columns};
 use crate::api::{ApiError, ComparedMember, Comparison};
+use crate::compare::members::Pool;
 use crate::compare::{in_common, shorter};
 
 /// The tests of a comparison.
@@ -96,19 +100,11 @@ pub(super) fn pairs(data: &Comparison) -> Table {
         ]);
     }
     let explanation = if one_turn {
-        "Differences and ratios of pass rates are run against reference, differences with Newcombe's interval"
-            .to_owned()
+        "Differences and ratios of pass rates are run against reference".to_owned()
     } else {
-        format!(
-            "Differences and ratios of mean stamina are run against reference over {}",
-            first_turns(data.tau)
-        )
+        "Differences and ratios of mean stamina are run against reference over the first τ turns".to_owned()
     };
-    table.notes.push(format!(
-        "{explanation}; p of the log-rank test is corrected by Holm over {} of this table; the bootstrap draws {unit}s (seed {}).",
-        data.holm_pairs().unwrap_or_else(|| "the pairs".to_owned()),
-        data.seed
-    ));
+    table.notes.push(format!("{explanation}; the bootstrap draws {unit}s (seed {}).", data.seed));
     if data.pairs.iter().any(|pair| pair.clustered) {
         let repeats_of = if one_turn { "trials of a task" } else { "episodes of a scenario" };
         table.notes.push(format!(
@@ -125,11 +121,26 @@ pub(super) fn pairs(data: &Comparison) -> Table {
     table
 }
 
+/// Over which turns the staminas of these pairs are, where an episode passed more of them, as the figure names it; `None` = over
+/// every turn.
+fn in_brackets(data: &Comparison, pools: &[Pool], is_asked: &dyn Fn(u32, u32) -> bool) -> Option<String> {
+    let asked_pairs = || data.pairs.iter().filter(move |pair| is_asked(pair.a, pair.b));
+    let horizons: BTreeSet<u32> =
+        asked_pairs().filter_map(|pair| pair.paired.as_ref()).map(|paired| paired.tau).collect();
+    asked_pairs().find_map(|pair| counted_turns(data, pair.a, pools))?;
+    // Each pair has its own horizon, which a note names.
+    let [tau] = horizons.into_iter().collect::<Vec<u32>>()[..] else {
+        return Some("(of the turns that count)".to_owned());
+    };
+    Some(format!("(of {})", first_turns(Some(tau))))
+}
+
 /// The reference and another member, or every other, on the scenarios that both played.
 pub(super) fn paired(
     data: &Comparison,
     other: Option<u32>,
     names: &ScenarioNames,
+    pools: &[Pool],
 ) -> Result<Table, ApiError> {
     if let Some(other) =
         other.filter(|other| *other == data.reference || *other as usize >= data.members.len())
@@ -146,22 +157,28 @@ pub(super) fn paired(
     let number = |key: &str, title: &str| {
         if one_turn { Column::number(key, title, 3) } else { Column::number(key, title, 2).unit("turns") }
     };
+    let is_asked = |a: u32, b: u32| b == data.reference && other.is_none_or(|other| other == a);
+    let cut = in_brackets(data, pools, &is_asked);
+    let value = |key: &str, heading: &str| match &cut {
+        // The brackets have the unit.
+        Some(cut) => Column::number(key, &format!("{heading} {cut}"), 2),
+        None => number(key, heading),
+    };
     let [scenario, title] = scenario_columns(one_turn);
     let columns = vec![
         Column::text("run", "Run"),
         Column::text("against", "Against"),
         scenario,
         title,
-        number("stamina", measure),
+        value("stamina", measure),
         Column::flag("at_least", "At least"),
-        number("reference_stamina", &format!("{measure} of the reference")),
+        value("reference_stamina", &format!("{measure} of the reference")),
         Column::flag("reference_at_least", "At least"),
         number("difference", "Difference"),
         number("adjusted", "Adjusted difference"),
     ];
     let mut table = Table::new("paired", &format!("{measure} by {unit}, of two"), columns);
     let names = names.in_all_sets();
-    let is_asked = |a: u32, b: u32| b == data.reference && other.is_none_or(|other| other == a);
     for pair in data.pairs.iter().filter(|pair| is_asked(pair.a, pair.b)) {
         let text =
             |index: u32| data.members.get(index as usize).map(ComparedMember::marked).unwrap_or_default();

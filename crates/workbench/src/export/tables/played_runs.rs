@@ -35,6 +35,8 @@ pub(super) fn runs(workbench: &Workbench, only_ended: bool) -> Result<Table, Api
         Column::integer("input_tokens", "Tokens in"),
         Column::integer("output_tokens", "Tokens out"),
         Column::number("cost_usd", "Cost", 2).unit("US$"),
+        Column::integer("endpoint_retried", "Attempts retried for the endpoint").for_machines(),
+        Column::integer("endpoint_lost", "Attempts lost to the endpoint").for_machines(),
         Column::text("started_at", "Started"),
         Column::text("last_event_at", "Last sign of life").for_machines(),
     ];
@@ -80,6 +82,8 @@ fn played(run: &LiveRunRow) -> Vec<Option<Value>> {
         maybe(run.tokens.input),
         maybe(run.tokens.output),
         maybe(run.cost_usd),
+        maybe(run.endpoint_retried),
+        maybe(run.endpoint_lost),
         maybe(is_read.then_some(run.started_at.as_str())),
         maybe(run.last_event_at.as_deref().filter(|_| all_read)),
     ]
@@ -185,13 +189,23 @@ mod tests {
     #[test]
     fn what_cannot_be_read_of_a_run_is_empty() {
         // Harness, smoke test, episodes over and planned, turns decided and planned, seconds, begin, last event.
-        let places = [3, 5, 8, 9, 10, 11, 12, 16, 17];
+        let places = [3, 5, 8, 9, 10, 11, 12, 18, 19];
         let whole = cells(&played(&row("finished", "opencode", 0)), places);
         assert!(whole.iter().all(Option::is_some), "{whole:?}");
         let part = cells(&played(&row("finished", "opencode", 1)), places);
         let empty: Vec<usize> = (0..part.len()).filter(|i| part[*i].is_none()).collect();
         assert_eq!(empty, [2, 4, 8], "episodes over, turns decided, last event: {part:?}");
         assert_eq!(cells(&played(&row("unreadable", "unknown", 0)), places), [const { None }; 9]);
+    }
+
+    /// The page showed them, and no export had them.
+    #[test]
+    fn attempts_that_the_endpoint_cost_are_in_a_row_and_unknown_where_nobody_counted_them() {
+        let places = [16, 17];
+        let uncounted = row("finished", "opencode", 0);
+        assert_eq!(cells(&played(&uncounted), places), [None, None]);
+        let counted = LiveRunRow { endpoint_retried: Some(3), endpoint_lost: Some(0), ..uncounted };
+        assert_eq!(cells(&played(&counted), places), [known(3_u32), known(0_u32)]);
     }
 
     #[test]

@@ -11,8 +11,8 @@ use crate::rounds::PAPER;
 
 /// The scores of the members of a comparison.
 pub(super) fn scores(data: &Comparison) -> Table {
-    let of_turns = || data.members.iter().filter_map(|member| Some((member, member.scores.as_ref()?)));
-    let most_tries = of_turns().map(|(_, scores)| scores.rounds.mt_at_k.len()).max().unwrap_or(0);
+    let turn_scores = || data.members.iter().filter_map(|member| Some((member, member.scores.as_ref()?)));
+    let most_tries = turn_scores().map(|(_, scores)| scores.rounds.mt_at_k.len()).max().unwrap_or(0);
     let mut columns = vec![
         Column::text("run", "Run"),
         Column::text("harness", "Harness").for_machines(),
@@ -48,9 +48,9 @@ pub(super) fn scores(data: &Comparison) -> Table {
         }
     }
     table.notes.push("Scores are 0 to 100. Dataset: turns passed of those declared, mean over tasks. Case: test cases passed, mean over turns, then tasks. Perfect tasks: the number of tasks of which an episode passed every turn. MT@k: the best reward of each round over the first k attempts, mean over rounds, then tasks. Comp: tasks of which an attempt passed the last round. Round by round, each try began from one snapshot. MT@k is then the share of rounds before the first that its first k tries did not pass. Members of several runs have the means over their runs.".to_owned());
-    for (member, scores) in of_turns() {
+    for (member, scores) in turn_scores() {
         if scores.rounds.round_by_round {
-            table.notes.push(format!("{}: MT@k and Comp are of round by round.", member.marked()));
+            table.notes.push(format!("{}: MT@k and Comp are evaluated round by round.", member.marked()));
         }
     }
     let missing =
@@ -62,9 +62,6 @@ pub(super) fn scores(data: &Comparison) -> Table {
             "{}: these scores do not apply, since turns are not graded by themselves or a task has one turn.",
             member.marked()
         ));
-    }
-    if !data.published_scores.is_empty() {
-        table.notes.push(PAPER.to_owned());
     }
     table
 }
@@ -103,6 +100,9 @@ pub(super) fn score_values(scores: Option<&TurnScores>, most_tries: usize) -> Ve
     row
 }
 
+/// The metric of which a reader must know how the paper of EvoCode-Bench evaluates it.
+const MT_AT_4: &str = "mt4";
+
 /// Published numbers, one a row.
 pub(in crate::export) fn published(title: &str, numbers: &[PublishedNumber]) -> Table {
     let columns = vec![
@@ -129,6 +129,9 @@ pub(in crate::export) fn published(title: &str, numbers: &[PublishedNumber]) -> 
         ]);
     }
     table.notes.push("None of these was computed here.".to_owned());
+    if numbers.iter().any(|number| number.metric == MT_AT_4) {
+        table.notes.push(PAPER.to_owned());
+    }
     table
 }
 

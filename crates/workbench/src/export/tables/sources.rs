@@ -1,7 +1,9 @@
 //! What was recognized, skipped and repaired when a source was read.
 
+use std::cmp::Reverse;
+
 use figures::table::{Column, Table, known};
-use model::counted;
+use model::{Severity, counted};
 
 use super::played_runs::word;
 use crate::Workbench;
@@ -24,21 +26,26 @@ pub(super) fn warnings(workbench: &Workbench, selection: &WarningSelection) -> R
     let mut report = workbench.import_report(request.clone())?;
     let mut table = Table::new("warnings", &format!("Import warnings of {}", report.source.name), columns);
     let (matching, all) = (report.matching, report.source.warnings);
+    let mut warnings = Vec::new();
     loop {
-        for warning in &report.warnings {
-            table.push(vec![
-                known(warning.path.as_str()),
-                known(warning.code.as_str()),
-                known(model::Severity::from_code(&warning.code).as_str()),
-                known(word(warning.treatment)),
-                known(warning.message.as_str()),
-            ]);
-        }
-        if report.warnings.is_empty() || table.rows.len() as u64 >= matching {
+        let is_last = report.warnings.is_empty();
+        warnings.append(&mut report.warnings);
+        if is_last || warnings.len() as u64 >= matching {
             break;
         }
-        request.offset = table.rows.len() as u32;
+        request.offset = warnings.len() as u32;
         report = workbench.import_report(request.clone())?;
+    }
+    // Warnings first. Notes may be many.
+    warnings.sort_by_cached_key(|warning| Reverse(Severity::from_code(&warning.code)));
+    for warning in &warnings {
+        table.push(vec![
+            known(warning.path.as_str()),
+            known(warning.code.as_str()),
+            known(Severity::from_code(&warning.code).as_str()),
+            known(word(warning.treatment)),
+            known(warning.message.as_str()),
+        ]);
     }
     table.notes.push(format!(
         "{matching} of {}; read were {}, {}, {}, {} in {}.",

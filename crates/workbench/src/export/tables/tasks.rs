@@ -188,8 +188,8 @@ pub(super) fn per_task(workbench: &Workbench, request: &TasksRequest) -> Result<
         table.push(cells);
     }
     table.notes.extend(partial(grid.columns.iter().map(column_means), &heads.to_lowercase()));
-    let of_tasks = grid.rows.iter().flat_map(|row| row.cells.iter().flatten()).map(cell_means);
-    table.notes.extend(partial(of_tasks, &format!("trials of a {noun}")));
+    let task_means = grid.rows.iter().flat_map(|row| row.cells.iter().flatten()).map(cell_means);
+    table.notes.extend(partial(task_means, &format!("trials of a {noun}")));
     table.notes.push(format!(
         "Time (of the agent), tokens (input and output) and cost are means over {noun}s of the means over their trials."
     ));

@@ -189,34 +189,34 @@ pub(super) fn table(workbench: &Workbench, shown: &[Member]) -> Result<Table, Ap
     }
     let sets = ScenarioSets::from_runs(runs().map(|run| &run.record));
     let several = runs().map(|run| sets.set(&run.record)).collect::<BTreeSet<u32>>().len() > 1;
-    let mut seen = BTreeSet::new();
+    let mut slugs = BTreeSet::new();
     let mut with_counted = Vec::new();
-    for run in runs().filter(|run| seen.insert(run.record.entry.slug.as_str())) {
-        let of_run = Cells::from_run(&run.record, several.then(|| sets.set(&run.record)));
+    for run in runs().filter(|run| slugs.insert(run.record.entry.slug.as_str())) {
+        let run_cells = Cells::from_run(&run.record, several.then(|| sets.set(&run.record)));
         // Those that are withdrawn go out with their mark, too.
         let mut withdrawn = workbench.store.all_episodes(run.record.entry.id)?;
         withdrawn.retain(|episode| episode.invalid.is_some());
         let counted = &run.record.run.reported.totals_only;
         if run.episodes.is_empty() && withdrawn.is_empty() && counted.is_empty() {
-            table.push(of_run.row());
+            table.push(run_cells.row());
         }
         let mut repeats = HashMap::new();
         for entry in run.episodes.iter().chain(&withdrawn) {
             let Some(episode) = workbench.store.whole_episode(entry.id)? else { continue };
-            let mut of_episode = of_run.clone();
-            of_episode.episode(&episode);
-            of_episode.set(Field::Repeat, known(own_repeat(&mut repeats, &episode)));
+            let mut episode_cells = run_cells.clone();
+            episode_cells.episode(&episode);
+            episode_cells.set(Field::Repeat, known(own_repeat(&mut repeats, &episode)));
             if episode.turns.is_empty() {
-                table.push(of_episode.row());
+                table.push(episode_cells.row());
             }
             for turn in &episode.turns {
-                let mut of_turn = of_episode.clone();
-                of_turn.turn(turn);
+                let mut turn_cells = episode_cells.clone();
+                turn_cells.turn(turn);
                 if turn.attempts.is_empty() {
-                    table.push(of_turn.row());
+                    table.push(turn_cells.row());
                 }
                 for attempt in &turn.attempts {
-                    let mut cells = of_turn.clone();
+                    let mut cells = turn_cells.clone();
                     cells.attempt(attempt);
                     table.push(cells.row());
                 }
@@ -224,9 +224,9 @@ pub(super) fn table(workbench: &Workbench, shown: &[Member]) -> Result<Table, Ap
         }
         // A reader that does not know these columns sees rows of a run without an episode.
         for task in counted {
-            let mut of_task = of_run.clone();
-            of_task.counted_task(task);
-            table.push(of_task.row());
+            let mut task_cells = run_cells.clone();
+            task_cells.counted_task(task);
+            table.push(task_cells.row());
         }
         if !counted.is_empty() {
             with_counted.push(run.record.entry.slug.as_str());
@@ -239,7 +239,7 @@ pub(super) fn table(workbench: &Workbench, shown: &[Member]) -> Result<Table, Ap
     if !with_counted.is_empty() {
         table.notes.push(doubts::sentence_about(
             &with_counted,
-            seen.len(),
+            slugs.len(),
             "a row with a counted task, and without a scenario, is a task that its source counts and does not describe. It is in scores and no episode.",
         ));
     }

@@ -17,8 +17,14 @@ fn turn_name(turn: &TurnDetail) -> String {
     let names: Vec<&str> =
         [&turn.run.model, &turn.run.harness].into_iter().flatten().map(String::as_str).collect();
     let name = if names.is_empty() { turn.run.id.clone() } else { joined_names(names) };
-    let scenario = turn.episode.row.title.as_deref().unwrap_or(&turn.episode.row.scenario);
-    format!("{}, {scenario}, turn {}", marked(&name, turn.run.simulated), turn.number)
+    let row = &turn.episode.row;
+    // Scenarios may share a title, and repeats of a scenario share both.
+    let scenario = match row.title.as_deref() {
+        Some(title) if title != row.scenario => format!("{} · {title}", row.scenario),
+        _ => row.scenario.clone(),
+    };
+    let repeat = if row.repeat == 1 { String::new() } else { format!(", repeat {}", row.repeat) };
+    format!("{}, {scenario}{repeat}, turn {}", marked(&name, turn.run.simulated), turn.number)
 }
 
 /// The attempt that is asked for; without a number the last.
@@ -223,7 +229,7 @@ pub(super) fn joined(
         Column::text("left_message", "What it said, left").missing("nothing").for_machines(),
         Column::text("right_message", "What it said, right").missing("nothing").for_machines(),
     ];
-    let mut table = Table::new("joined-tests", "Tests of a turn in two runs", columns);
+    let mut table = Table::new("joined-tests", "Tests of two attempts, joined by their ids", columns);
     for ((turn, attempt), side) in sides.iter().zip(["Left", "Right"]) {
         let number =
             attempt.as_ref().map_or_else(|| "not reached".to_owned(), |a| format!("attempt {}", a.number));

@@ -181,8 +181,9 @@ mod tests {
         assert_eq!(score(&turn(&[Verdict::Unfinished], None)), None);
         assert_eq!(score(&turn(&[], None)), None);
         let mut sum = Sum::default();
-        for one in [&failed, &turn(&[Verdict::Failed, Verdict::Passed], Some((40, 40))), &turn(&[], None)] {
-            sum.add(one, Counting::Share);
+        for series in [&failed, &turn(&[Verdict::Failed, Verdict::Passed], Some((40, 40))), &turn(&[], None)]
+        {
+            sum.add(series, Counting::Share);
         }
         let attempt_counts = (sum.reached, sum.passed, sum.after_retries, sum.attempts, sum.scored);
         assert_eq!(attempt_counts, (2, 1, 1, 4, 2));
@@ -203,8 +204,8 @@ mod tests {
     fn a_mean_score_of_those_that_passed_is_unknown_where_others_failed() {
         let mean = |turns: &[PlayedTurn]| {
             let mut sum = Sum::default();
-            for one in turns {
-                sum.add(one, Counting::Share);
+            for series in turns {
+                sum.add(series, Counting::Share);
             }
             sum.mean_score()
         };

@@ -3,9 +3,10 @@
 use super::*;
 
 /// What may be the endpoint's doing.
-const ENDS: [EndedBy; 3] = [EndedBy::TimeLimit, EndedBy::HarnessReport, EndedBy::HarnessExit];
-const ALL_ENDS: [EndedBy; 4] =
-    [EndedBy::TimeLimit, EndedBy::HarnessReport, EndedBy::HarnessExit, EndedBy::Agent];
+const ENDS: [EndedBy; 4] =
+    [EndedBy::TimeLimit, EndedBy::HarnessReport, EndedBy::HarnessExit, EndedBy::Finished];
+const ALL_ENDS: [EndedBy; 5] =
+    [EndedBy::TimeLimit, EndedBy::HarnessReport, EndedBy::HarnessExit, EndedBy::Finished, EndedBy::Agent];
 const ANSWERS: [Answers; 3] = [Answers::NoneInRun, Answers::NoneInAttempt, Answers::Some];
 /// The run was answered before.
 const ACTED: [Answers; 2] = [Answers::NoneInAttempt, Answers::Some];
@@ -22,10 +23,14 @@ const LAST: [LastRequest; 9] = [
     LastRequest::BrieflySilent,
 ];
 
+const BROKEN_ROW: &str = "the endpoint broke off the answer to the last request, or reported an error in it, and nothing complete came after | not sent | the endpoint's";
+const FAULTED_ROW: &str = "the last request was being retried after a fault, or its client gave up after one | not sent | the endpoint's";
+const SILENT_ROW: &str = "the last request was silent to the end, for a tenth of the limit or a minute | refused or failed | the endpoint's";
+
 #[test]
 fn each_rule_for_the_end_of_an_attempt_is_a_row() {
     use Decision::RetryAttempt;
-    use EndedBy::{HarnessExit, HarnessReport, TimeLimit};
+    use EndedBy::{Finished, HarnessExit, HarnessReport, TimeLimit};
     use LastRequest::{
         Answered, BrieflySilent, Broken, Faulted, Refused, Silent, SilentForMost, SilentThroughout,
     };
@@ -33,7 +38,9 @@ fn each_rule_for_the_end_of_an_attempt_is_a_row() {
 
     let (not_sent, answered) = (ProbeAnswer::NotSent, ProbeAnswer::Answered);
     let unanswered = vec![ProbeAnswer::Refused, ProbeAnswer::Failed];
-    let waited = vec![TimeLimit, HarnessReport];
+    // An agent that has acted can end its harness.
+    let (waited, exited) = (vec![TimeLimit, HarnessReport], vec![HarnessExit, Finished]);
+    let silent = vec![Silent, SilentForMost, SilentThroughout];
     for (row, ended_by, answers, lost, last, probes, decision) in [
         (
             "no request of the run was ever answered completely | not sent | the endpoint's: no agent has acted yet",
@@ -45,7 +52,7 @@ fn each_rule_for_the_end_of_an_attempt_is_a_row() {
             EndAsEndpoint,
         ),
         (
-            "the harness reports success, or the attempt spent a budget other than time, or exceeded the memory or the disk of its container | not sent | the agent's",
+            "the attempt spent a budget other than time, or exceeded the memory or the disk of its container | not sent | the agent's",
             vec![EndedBy::Agent],
             ACTED.to_vec(),
             Less,
@@ -63,8 +70,17 @@ fn each_rule_for_the_end_of_an_attempt_is_a_row() {
             EndAsEndpoint,
         ),
         (
-            "the endpoint broke off the answer to the last request, or reported an error in it, and nothing complete came after | not sent | the endpoint's",
-            ENDS.to_vec(),
+            "the endpoint broke off the answer to the last request, or reported an error in it, and nothing complete came after; the harness reports success, and an answer of the attempt was complete | not sent | retried three times, then the agent's: it may be a request beside the work, such as one for a title",
+            vec![Finished],
+            vec![Answers::Some],
+            Less,
+            vec![Broken],
+            vec![not_sent],
+            RetryAttempt,
+        ),
+        (
+            BROKEN_ROW,
+            vec![TimeLimit, HarnessReport, HarnessExit],
             ACTED.to_vec(),
             Less,
             vec![Broken],
@@ -72,17 +88,27 @@ fn each_rule_for_the_end_of_an_attempt_is_a_row() {
             EndAsEndpoint,
         ),
         (
-            "the last request was being retried after a fault, or its client gave up after one | not sent | the endpoint's",
-            waited.clone(),
-            ACTED.to_vec(),
+            BROKEN_ROW,
+            vec![Finished],
+            vec![Answers::NoneInAttempt],
             Less,
-            vec![Faulted],
+            vec![Broken],
             vec![not_sent],
             EndAsEndpoint,
         ),
         (
-            "the same, the harness reports another failure, and no answer of the attempt was complete | not sent | the endpoint's",
-            vec![HarnessExit],
+            "the last request was being retried after a fault, or its client gave up after one; the harness reports another failure or success, and an answer of the attempt was complete | not sent | retried three times, then the agent's: an agent can end its harness",
+            exited.clone(),
+            vec![Answers::Some],
+            Less,
+            vec![Faulted],
+            vec![not_sent],
+            RetryAttempt,
+        ),
+        (FAULTED_ROW, waited.clone(), ACTED.to_vec(), Less, vec![Faulted], vec![not_sent], EndAsEndpoint),
+        (
+            FAULTED_ROW,
+            exited.clone(),
             vec![Answers::NoneInAttempt],
             Less,
             vec![Faulted],
@@ -90,32 +116,16 @@ fn each_rule_for_the_end_of_an_attempt_is_a_row() {
             EndAsEndpoint,
         ),
         (
-            "the same, the harness reports another failure, and an answer of the attempt was complete | not sent | retried three times, then the agent's: an agent can end its harness",
-            vec![HarnessExit],
+            "the last request was silent to the end, for a tenth of the limit or a minute; the harness reports another failure or success, and an answer of the attempt was complete | refused or failed | retried three times, then the agent's: an agent can end its harness",
+            exited.clone(),
             vec![Answers::Some],
             Less,
-            vec![Faulted],
-            vec![not_sent],
+            silent.clone(),
+            unanswered.clone(),
             RetryAttempt,
         ),
-        (
-            "the last request was silent to the end, for a tenth of the limit or a minute | refused or failed | the endpoint's",
-            waited.clone(),
-            ACTED.to_vec(),
-            Less,
-            vec![Silent, SilentForMost, SilentThroughout],
-            unanswered.clone(),
-            EndAsEndpoint,
-        ),
-        (
-            "the same, the harness reports another failure, and the endpoint sent nothing in the whole attempt | refused or failed | the endpoint's",
-            vec![HarnessExit],
-            ACTED.to_vec(),
-            Less,
-            vec![SilentThroughout],
-            unanswered,
-            EndAsEndpoint,
-        ),
+        (SILENT_ROW, waited, ACTED.to_vec(), Less, silent.clone(), unanswered.clone(), EndAsEndpoint),
+        (SILENT_ROW, exited, vec![Answers::NoneInAttempt], Less, silent, unanswered, EndAsEndpoint),
         (
             "the last request was silent to the end, for a tenth of the limit or a minute, and the endpoint sent nothing in the whole attempt | answered | retried three times, then the agent's: what an agent left in its workspace can ask for a very long answer",
             ENDS.to_vec(),
@@ -126,8 +136,8 @@ fn each_rule_for_the_end_of_an_attempt_is_a_row() {
             RetryAttempt,
         ),
         (
-            "the limit struck, and the last request was silent for more than half of it | answered | retried three times, then the agent's: an agent can ask for a very long answer",
-            vec![TimeLimit],
+            "the last request was silent to the end, for more than half of the limit | answered | retried three times, then the agent's: an agent can ask for a very long answer",
+            ENDS.to_vec(),
             ACTED.to_vec(),
             Less,
             vec![SilentForMost],
@@ -136,20 +146,11 @@ fn each_rule_for_the_end_of_an_attempt_is_a_row() {
         ),
         (
             "the last request was silent to the end, for a tenth of the limit or a minute | answered | the agent's",
-            waited,
+            ENDS.to_vec(),
             ACTED.to_vec(),
             Less,
             vec![Silent],
             vec![answered],
-            EndAsAgent,
-        ),
-        (
-            "the last request was silent, the endpoint sent something in the attempt before, and the harness reports another failure | not sent | the agent's",
-            vec![HarnessExit],
-            ACTED.to_vec(),
-            Less,
-            vec![Silent, SilentForMost],
-            vec![not_sent],
             EndAsAgent,
         ),
         (
@@ -197,8 +198,8 @@ fn each_rule_for_the_end_of_an_attempt_is_a_row() {
     }
     // Lost time alone does not excuse a harness that had an answer in the end.
     assert_eq!(after_end(HarnessReport, Answers::Some, TenthOrMore, Answered, not_sent), EndAsAgent);
-    assert_eq!(after_end(HarnessReport, Answers::Some, Less, Silent, not_sent), Decision::Probe);
-    // Nor does it one that finished.
+    assert_eq!(after_end(Finished, Answers::Some, TenthOrMore, Answered, not_sent), EndAsAgent);
+    // Nor does anything an agent that spent its budget.
     assert_eq!(after_end(EndedBy::Agent, Answers::Some, TenthOrMore, Broken, not_sent), EndAsAgent);
     stated(
         "anything, with the simulated model: it is no endpoint, and where it stalls it plays an agent that never finishes | not sent | the agent's",
@@ -208,23 +209,42 @@ fn each_rule_for_the_end_of_an_attempt_is_a_row() {
 /// A comparison of harnesses must not be one of how often they try, nor of their words for a fault.
 #[test]
 fn where_the_last_answer_broke_every_harness_is_judged_alike() {
+    use Decision::RetryAttempt;
     let decisions =
         |answers, lost, last, probe| ENDS.map(|ended_by| after_end(ended_by, answers, lost, last, probe));
     for answers in ANSWERS {
         for lost in LOST {
             let broken = decisions(answers, lost, LastRequest::Broken, ProbeAnswer::NotSent);
-            assert_eq!(broken, [EndAsEndpoint; 3], "{answers:?} {lost:?}");
+            // A harness that reports success is excused a few times, and only where the tests do not pass.
+            let finished = if answers == Answers::Some { RetryAttempt } else { EndAsEndpoint };
+            let expected = [EndAsEndpoint, EndAsEndpoint, EndAsEndpoint, finished];
+            assert_eq!(broken, expected, "{answers:?} {lost:?}");
         }
     }
-    for answers in ACTED {
-        for (probe, decision) in [
-            (ProbeAnswer::NotSent, Decision::Probe),
-            (ProbeAnswer::Answered, Decision::RetryAttempt),
-            (ProbeAnswer::Refused, EndAsEndpoint),
-            (ProbeAnswer::Failed, EndAsEndpoint),
-        ] {
-            let silent = decisions(answers, LostTime::Less, LastRequest::SilentThroughout, probe);
-            assert_eq!(silent, [decision; 3], "{answers:?} {probe:?}");
+}
+
+/// Some harnesses wait until the limit strikes, others give a silent request up earlier.
+#[test]
+fn where_the_endpoint_was_silent_every_harness_is_judged_alike() {
+    use Decision::RetryAttempt;
+    use LastRequest::{Silent, SilentForMost, SilentThroughout};
+    for (last, answered) in
+        [(Silent, EndAsAgent), (SilentForMost, RetryAttempt), (SilentThroughout, RetryAttempt)]
+    {
+        for (answers, ended_by) in ACTED.into_iter().flat_map(|answers| ENDS.map(|end| (answers, end))) {
+            // An agent that has acted can end its harness while the endpoint is down.
+            let can_cause =
+                answers == Answers::Some && matches!(ended_by, EndedBy::HarnessExit | EndedBy::Finished);
+            let unanswered = if can_cause { RetryAttempt } else { EndAsEndpoint };
+            for (probe, decision) in [
+                (ProbeAnswer::NotSent, Decision::Probe),
+                (ProbeAnswer::Answered, answered),
+                (ProbeAnswer::Refused, unanswered),
+                (ProbeAnswer::Failed, unanswered),
+            ] {
+                let found = after_end(ended_by, answers, LostTime::Less, last, probe);
+                assert_eq!(found, decision, "{answers:?} {ended_by:?} {last:?} {probe:?}");
+            }
         }
     }
 }
@@ -236,13 +256,13 @@ fn an_agent_is_excused_for_good_only_by_what_the_endpoint_did() {
         for ended_by in ALL_ENDS {
             for last in LAST {
                 let decision = after_end(ended_by, answers, LostTime::Less, last, ProbeAnswer::Answered);
-                let is_seen = match last {
-                    LastRequest::Broken => ended_by != EndedBy::Agent,
-                    LastRequest::Faulted => {
-                        matches!(ended_by, EndedBy::TimeLimit | EndedBy::HarnessReport)
-                            || ended_by == EndedBy::HarnessExit && answers == Answers::NoneInAttempt
-                    }
-                    _ => false,
+                let has_acted = answers == Answers::Some;
+                let (is_broken, is_faulted) = (last == LastRequest::Broken, last == LastRequest::Faulted);
+                let is_seen = match ended_by {
+                    EndedBy::TimeLimit | EndedBy::HarnessReport => is_broken || is_faulted,
+                    EndedBy::HarnessExit => is_broken || is_faulted && !has_acted,
+                    EndedBy::Finished => (is_broken || is_faulted) && !has_acted,
+                    EndedBy::Agent => false,
                 };
                 let shown = format!("{answers:?} {ended_by:?} {last:?}: {decision:?}");
                 assert_eq!(decision == EndAsEndpoint, is_seen, "{shown}");

@@ -411,16 +411,16 @@ fn grow(pointer: &mut String, next: &str) -> bool {
         return false;
     };
     let Ok(next) = next.parse::<u32>() else { return false };
-    let (from, to) = match range.split_once("..") {
-        Some((from, to)) => (from.parse(), to.parse()),
+    let (first, end) = match range.split_once("..") {
+        Some((first, end)) => (first.parse(), end.parse()),
         None => (range.parse(), range.parse::<u32>().map(|n| n + 1)),
     };
-    let (Ok(from), Ok(to)) = (from, to) else { return false };
-    let _: u32 = from;
-    if list != next_list || to != next {
+    let (Ok(first), Ok(end)) = (first, end) else { return false };
+    let _: u32 = first;
+    if list != next_list || end != next {
         return false;
     }
-    *pointer = format!("{list}/{from}..{}", next + 1);
+    *pointer = format!("{list}/{first}..{}", next + 1);
     true
 }
 

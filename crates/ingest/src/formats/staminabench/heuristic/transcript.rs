@@ -27,8 +27,8 @@ pub(super) fn read(tree: &Tree, path: &str, pointer: &str) -> Result<Transcript,
     let mut way: Vec<String> =
         pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~")).collect();
     let range = way.last().and_then(|last| {
-        let (from, to) = last.split_once("..")?;
-        Some(from.parse().ok()?..to.parse().ok()?)
+        let (first, end) = last.split_once("..")?;
+        Some(first.parse().ok()?..end.parse().ok()?)
     });
     if range.is_some() {
         way.pop();

@@ -77,9 +77,9 @@ pub(super) fn kind(scan: &mut Scan<'_>) -> ReadResult<Value> {
     }
     if scan.skip_words("reference to ") {
         let mut noun = *scan;
-        let one = noun.noun(".")?;
+        let singular = noun.noun(".")?;
         scan.0 = scan.0.get(scan.0.len() - noun.0.len() - 1..).unwrap_or_default();
-        return Ok(json!({"type": "reference", "to": one}));
+        return Ok(json!({"type": "reference", "to": singular}));
     }
     for word in ["boolean", "date-time"] {
         if scan.skip_words(word) {
@@ -178,17 +178,17 @@ pub(super) fn delete_rule(text: &str) -> ReadResult<Value> {
     };
     let mut scan = Scan(text);
     if text.contains(" also deletes the ") {
-        let one = scan.noun(" also deletes the ")?;
-        return Ok(json!({"of": one, "cascade": through(scan.0)?}));
+        let singular = scan.noun(" also deletes the ")?;
+        return Ok(json!({"of": singular, "cascade": through(scan.0)?}));
     }
     if text.contains(" is a *conflict* as long as ") {
-        let one = scan.noun(" is a *conflict* as long as ")?;
-        return Ok(json!({"of": one, "conflict": through(scan.0)?}));
+        let singular = scan.noun(" is a *conflict* as long as ")?;
+        return Ok(json!({"of": singular, "conflict": through(scan.0)?}));
     }
-    let one = scan.noun(" sets ")?;
+    let singular = scan.noun(" sets ")?;
     scan.literal()?;
     scan.need(" to null in the ")?;
-    Ok(json!({"of": one, "null": through(scan.0)?}))
+    Ok(json!({"of": singular, "null": through(scan.0)?}))
 }
 
 /// How a read-only field is computed.
@@ -251,9 +251,9 @@ pub(super) fn condition(text: &str) -> ReadResult<Value> {
         return Ok(json!({"has_at_least": count, "entity": words, "through": scan.literal()?}));
     }
     if scan.skip_words("no ") {
-        let one = scan.until(" refers to the ")?;
+        let singular = scan.until(" refers to the ")?;
         scan.until(" through ")?;
-        return Ok(json!({"has_none": one, "through": scan.literal()?}));
+        return Ok(json!({"has_none": singular, "through": scan.literal()?}));
     }
     let mut out = json!({});
     let first = scan.literal()?;
@@ -327,7 +327,7 @@ pub(super) fn does(text: &str) -> ReadResult<Value> {
         }
     }
     scan.need("creates ")?;
-    let one = scan.noun(" with ")?;
+    let singular = scan.noun(" with ")?;
     let mut values = serde_json::Map::new();
     loop {
         let field = scan.literal()?;
@@ -339,7 +339,7 @@ pub(super) fn does(text: &str) -> ReadResult<Value> {
     }
     scan.need("; all its other fields get their defaults, or null if they have none")?;
     scan.end()?;
-    Ok(json!({"do": "create", "one": one, "values": values}))
+    Ok(json!({"do": "create", "one": singular, "values": values}))
 }
 
 fn operand(scan: &mut Scan<'_>) -> ReadResult<Value> {

@@ -185,15 +185,16 @@ fn action(old: &SchemaNames<'_>, new: &SchemaNames<'_>, change: &ActionChange) -
             json!({"entity": new.plural(entity), "verb": verb, "effect": effect})
         }
         ActionChange::ChangeEffect { entity, action, index, .. } => {
-            let (was, is) = (old.action_of(entity, action), new.action_of(entity, action));
+            let (action_before, action_after) =
+                (old.action_of(entity, action), new.action_of(entity, action));
             let mut out = json!({
                 "entity": new.plural(entity),
                 "verb": new.verb(entity, action),
-                "effect": new.effect(entity, is, &is.effects[*index]),
-                "old": old.effect(entity, was, &was.effects[*index]),
+                "effect": new.effect(entity, action_after, &action_after.effects[*index]),
+                "old": old.effect(entity, action_before, &action_before.effects[*index]),
             });
-            if was.params != is.params {
-                out["action"] = new.route(entity, is);
+            if action_before.params != action_after.params {
+                out["action"] = new.route(entity, action_after);
             }
             out
         }
@@ -219,14 +220,15 @@ fn analytic(before: &Schema, after: &Schema, new: &SchemaNames<'_>, change: &Ana
             json!({"analytic": new.analytic(analytic), "grouped": grouped})
         }
         AnalyticChange::ChangeAnalyticFilter { analytic, by } => {
-            let is = after.analytic(analytic).unwrap();
-            let name = |field: &Option<String>| field.as_ref().map(|field| new.name(&is.entity, field));
+            let analytic_after = after.analytic(analytic).unwrap();
+            let name =
+                |field: &Option<String>| field.as_ref().map(|field| new.name(&analytic_after.entity, field));
             let mut out = json!({"analytic": new.analytic(analytic)});
             if by.is_some() {
                 (out["change"], out["parameter"]) = (json!("set_analytic_filter"), json!(name(by)));
             } else {
-                let was = name(&before.analytic(analytic).unwrap().by);
-                (out["change"], out["old"]) = (json!("drop_analytic_filter"), json!(was));
+                let old_filter = name(&before.analytic(analytic).unwrap().by);
+                (out["change"], out["old"]) = (json!("drop_analytic_filter"), json!(old_filter));
             }
             out
         }

@@ -20,10 +20,10 @@ impl KnownEntities {
         for line in specification.lines() {
             if let Some(text) = line.strip_prefix("### ") {
                 heading = text;
-            } else if let Some((one, _, path)) = split_description(line) {
+            } else if let Some((singular, _, path)) = split_description(line) {
                 let many = heading.chars().next().into_iter().flat_map(char::to_lowercase);
                 let many = many.chain(heading.chars().skip(1)).collect();
-                entities.push(Entity { one: one.to_owned(), many, path: path.to_owned() });
+                entities.push(Entity { one: singular.to_owned(), many, path: path.to_owned() });
             }
         }
         Self(entities)
@@ -75,6 +75,6 @@ pub(super) fn split_description(text: &str) -> Option<(&str, &str, &str)> {
     let (definition, rest) = text.split_once(". The collection is at `")?;
     let (path, rest) = rest.split_once("`, a single record at `")?;
     let definition = definition.strip_prefix("A ").or_else(|| definition.strip_prefix("An "))?;
-    let (one, is) = definition.split_once(" is ")?;
-    (rest == format!("{path}/{{id}}`.")).then_some((one, is, path))
+    let (singular, definition_rest) = definition.split_once(" is ")?;
+    (rest == format!("{path}/{{id}}`.")).then_some((singular, definition_rest, path))
 }

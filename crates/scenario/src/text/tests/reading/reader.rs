@@ -22,8 +22,8 @@ fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) 
     };
     // “`b` replaces `a`” and “`b` instead of `a`” name the new one first.
     let swapped = has(&parts.masked, "§ replaces §|§ instead of §");
-    let renamed = |from: usize| -> ReadResult<(&str, &str)> {
-        let (first, second) = (literal(from)?, literal(from + 1)?);
+    let renamed = |number: usize| -> ReadResult<(&str, &str)> {
+        let (first, second) = (literal(number)?, literal(number + 1)?);
         Ok(if swapped { (second, first) } else { (first, second) })
     };
     let listed = || parts.list.first().copied().ok_or("no clause below");
@@ -388,19 +388,19 @@ fn renamed_entity(
         .or_else(|| between(&format!("rename {} to ", old.many), " (singular: "))
         .or_else(|| between(", plural ", ". "))
         .or_else(|| between(&format!("{} → ", old.many), " (singular: "));
-    let one = between(&format!("the entity {} to ", old.one), " (")
+    let singular = between(&format!("the entity {} to ", old.one), " (")
         .or_else(|| between(&format!("(singular: {} → ", old.one), ")"))
         .or_else(|| between("(singular: ", ")"))
-        .or_else(|| quoted.first().map(|&one| one.to_owned()))
+        .or_else(|| quoted.first().map(|&singular| singular.to_owned()))
         .or_else(|| between(&format!("the entity {}: ", old.one), ", plural "));
-    (out["entity"], out["one"], out["many"]) = (json!(old.many), json!(one), json!(many));
+    (out["entity"], out["one"], out["many"]) = (json!(old.many), json!(singular), json!(many));
     (out["old"], out["new"]) = (json!(paths.0), json!(paths.1));
     Ok(())
 }
 
 fn added_entity(parts: &Parts<'_>, out: &mut Value) -> ReadResult<()> {
     let (first, rest) = parts.list.split_first().ok_or("no clauses")?;
-    let (one, is, path) = split_description(first).ok_or("no description")?;
+    let (singular, definition_rest, path) = split_description(first).ok_or("no description")?;
     if parts.literals.first() != Some(&path) {
         return Err("another path".to_owned());
     }
@@ -409,7 +409,7 @@ fn added_entity(parts: &Parts<'_>, out: &mut Value) -> ReadResult<()> {
         return Err(format!("the request does not name {many}"));
     }
     (out["entity"], out["one"], out["about"], out["path"]) =
-        (json!(many), json!(one), json!(is), json!(path));
+        (json!(many), json!(singular), json!(definition_rest), json!(path));
     let is_rule =
         |line: &&str| line.starts_with("`POST ") || (line.starts_with('`') && !line.contains("`: "));
     let (actions, others): (Vec<&str>, Vec<&str>) = rest.iter().copied().partition(is_rule);

@@ -4,38 +4,39 @@ use super::known_entities::KnownEntities;
 
 /// Sentences, each with its mark.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
-    let (mut all, mut from, mut quoted) = (Vec::new(), 0, false);
+    let (mut all, mut sentence_start, mut quoted) = (Vec::new(), 0, false);
     for (start, letter) in text.char_indices() {
         quoted ^= letter == '`';
         let end = start + letter.len_utf8();
         if !quoted && matches!(letter, '.' | '?' | '!') && text[end..].starts_with(' ') {
-            all.push(text[from..end].trim());
-            from = end;
+            all.push(text[sentence_start..end].trim());
+            sentence_start = end;
         }
     }
-    all.push(text[from..].trim());
+    all.push(text[sentence_start..].trim());
     all
 }
 
 /// Where a clause is in a paragraph.
 fn inline_clause(text: &str) -> Option<(usize, usize)> {
-    let end_of = |from: usize, end: &str| text[from..].find(end).map(|start| from + start + end.len());
+    let end_of =
+        |position: usize, end: &str| text[position..].find(end).map(|start| position + start + end.len());
     for verb in ["` requires that ", "` sets ", "` increases ", "` decreases ", "` creates a"] {
         if let Some(start) = text.find(verb) {
-            let from = text[..start].rfind('`')?;
+            let position = text[..start].rfind('`')?;
             let until = match verb {
-                "` requires that " => end_of(from, "; otherwise it is *refused*.")?,
-                _ => from + sentences(&text[from..]).first()?.len(),
+                "` requires that " => end_of(position, "; otherwise it is *refused*.")?,
+                _ => position + sentences(&text[position..]).first()?.len(),
             };
-            return Some((from, until));
+            return Some((position, until));
         }
     }
-    let rest = |begin: &str| text.find(begin).map(|from| (from, text.len()));
+    let rest = |begin: &str| text.find(begin).map(|position| (position, text.len()));
     if let Some(start) = text.find("` returns ") {
-        let from = text[..start].rfind('`')?;
-        let until =
-            end_of(from, "It has no query parameters.").or_else(|| end_of(from, " is the given id."))?;
-        return Some((from, until));
+        let position = text[..start].rfind('`')?;
+        let until = end_of(position, "It has no query parameters.")
+            .or_else(|| end_of(position, " is the given id."))?;
+        return Some((position, until));
     }
     for begin in
         ["Every response with a status code of", "The body of a list is `", "Lists are paginated with"]
@@ -44,8 +45,8 @@ fn inline_clause(text: &str) -> Option<(usize, usize)> {
             return Some(found);
         }
     }
-    let from = text.find("Any other unknown key in a request body")?;
-    Some((from, from + sentences(&text[from..]).first()?.len()))
+    let position = text.find("Any other unknown key in a request body")?;
+    Some((position, position + sentences(&text[position..]).first()?.len()))
 }
 
 /// Sentences that say how far a change reaches, or what follows from it.

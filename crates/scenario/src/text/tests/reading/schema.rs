@@ -106,8 +106,8 @@ impl<'a> SchemaNames<'a> {
             let default = field.default.as_ref().map(|default| literal(Some(&field.kind), default));
             out["default"] = json!(default.unwrap_or_else(|| "null".to_owned()));
         }
-        for (key, is) in [("unique", field.unique), ("immutable", field.immutable)] {
-            if is {
+        for (key, flag) in [("unique", field.unique), ("immutable", field.immutable)] {
+            if flag {
                 out[key] = json!(true);
             }
         }
@@ -147,15 +147,15 @@ impl<'a> SchemaNames<'a> {
                 json!({"field": self.name(entity, field), "is": comparison(kind, is)})
             }
             Condition::Related { reference, field, is } => {
-                let by = self.field_of(entity, reference);
-                let target = by.target().unwrap();
+                let owner = self.field_of(entity, reference);
+                let target = owner.target().unwrap();
                 let mut out = json!({
                     "field": self.name(target, field),
                     "one": self.singular(target),
                     "through": self.name(entity, reference),
                     "is": comparison(&self.field_of(target, field).kind, is),
                 });
-                if by.nullable {
+                if owner.nullable {
                     out["set"] = json!(true);
                 }
                 out
@@ -184,14 +184,14 @@ impl<'a> SchemaNames<'a> {
                 let kind = &self.field_of(entity, field).kind;
                 json!({"do": "set", "field": self.name(entity, field), "by": operand(Some(kind), to)})
             }
-            Effect::Increment { field, by } => {
-                let (word, by) = match by {
-                    Operand::Value(by) if by.as_i64().unwrap() < 0 => {
-                        ("decrease", json!((-by.as_i64().unwrap()).to_string()))
+            Effect::Increment { field, by: operand_text } => {
+                let (word, operand_text) = match operand_text {
+                    Operand::Value(operand_text) if operand_text.as_i64().unwrap() < 0 => {
+                        ("decrease", json!((-operand_text.as_i64().unwrap()).to_string()))
                     }
-                    by => ("increase", operand(None, by)),
+                    operand_text => ("increase", operand(None, operand_text)),
                 };
-                json!({"do": word, "field": self.name(entity, field), "by": by})
+                json!({"do": word, "field": self.name(entity, field), "by": operand_text})
             }
             Effect::Create { entity: other, reference, values } => {
                 let mut all = Map::new();
@@ -297,9 +297,9 @@ impl<'a> SchemaNames<'a> {
     }
 }
 
-fn comparison(kind: &Kind, is: &Comparison) -> Value {
+fn comparison(kind: &Kind, condition: &Comparison) -> Value {
     let value = |value: &Value| literal(Some(kind), value);
-    match is {
+    match condition {
         Comparison::Equals(to) => json!(["one_of", value(to)]),
         Comparison::Not(to) => json!(["not", value(to)]),
         Comparison::OneOf(all) => {
