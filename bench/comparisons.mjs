@@ -36,7 +36,7 @@ export async function comparisons(db) {
       for (let i = 0; i < COUNT; i++) {
         again.push((await watched(server, "get_failures", { members: members.slice(i % 2), group: ["member", "harness", "turn", "attempt"][i % 4] })).ms);
         const request = { members, reference: i % members.length, tau: Math.max(1, one.tau - i - COUNT * start) };
-        figures.push((await watched(server, "draw_figure", { figure: { kind: "survival", of: request }, theme: "light", width: 640, height: null })).ms);
+        figures.push((await watched(server, "draw_figure", { figure: { kind: "survival", request }, theme: "light", width: 640, height: null })).ms);
       }
     } finally {
       await server.stop();

@@ -97,17 +97,17 @@ async function requests(server) {
   const SCOPES = ["attempts", "turns", "first"];
   // Every kind of figure that a comparison has, by itself: a slow one is not hidden among quick ones.
   const kinds = {
-    survival: (of, i) => ({ kind: "survival", of, bands: i % 2 ? "all" : "auto" }),
-    "first failures": (of) => ({ kind: "first_failures", of }),
-    differences: (of) => (of.members.length > 1 ? { kind: "differences", of, ratio: false } : null),
-    ratios: (of) => (of.members.length > 1 ? { kind: "differences", of, ratio: true } : null),
+    survival: (request, i) => ({ kind: "survival", request, bands: i % 2 ? "all" : "auto" }),
+    "first failures": (request) => ({ kind: "first_failures", request }),
+    differences: (request) => (request.members.length > 1 ? { kind: "differences", request, ratio: false } : null),
+    ratios: (request) => (request.members.length > 1 ? { kind: "differences", request, ratio: true } : null),
     // One run alone, as a small library may give, is paired with nothing.
-    paired: (of) => (of.members.length > 1 ? { kind: "paired", of, other: of.members.length - 1 } : null),
-    ...Object.fromEntries(MEASURES.map((measure) => [`bars of ${measure.replaceAll("_", " ")}`, (of, i) => ({ kind: "bars", of, measure, published: measure === "stamina" && i % 2 === 0 })])),
-    "stamina against cost": (of) => ({ kind: "pareto", of }),
-    retries: (of, i) => ({ kind: "retries", of: { members: of.members }, published: i % 2 === 0 }),
-    matrix: (of, i) => ({ kind: "matrix", of: { runs: of.members.map((member) => member.run) }, published: i % 2 === 0 }),
-    failures: (of, i) => ({ kind: "failures", of: { members: of.members, group: GROUPS[i % 4], scope: SCOPES[i % 3] } }),
+    paired: (request) => (request.members.length > 1 ? { kind: "paired", request, other: request.members.length - 1 } : null),
+    ...Object.fromEntries(MEASURES.map((measure) => [`bars of ${measure.replaceAll("_", " ")}`, (request, i) => ({ kind: "bars", request, measure, published: measure === "stamina" && i % 2 === 0 })])),
+    "stamina against cost": (request) => ({ kind: "pareto", request }),
+    retries: (request, i) => ({ kind: "retries", request: { members: request.members }, published: i % 2 === 0 }),
+    matrix: (request, i) => ({ kind: "matrix", request: { runs: request.members.map((member) => member.run) }, published: i % 2 === 0 }),
+    failures: (request, i) => ({ kind: "failures", request: { members: request.members, group: GROUPS[i % 4], scope: SCOPES[i % 3] } }),
   };
   const drawn = (names) =>
     Object.fromEntries(
@@ -123,8 +123,8 @@ async function requests(server) {
   const code = places.filter((place) => place.has_code);
   const files = [];
   for (const place of code) {
-    const { value: changes } = await server.call("code_changes", { of: placeOf(place), against: null });
-    if (changes.files.length > 0) files.push({ code: { of: placeOf(place), against: null }, path: changes.files[0].path });
+    const { value: changes } = await server.call("code_changes", { attempt: placeOf(place), against: null });
+    if (changes.files.length > 0) files.push({ code: { attempt: placeOf(place), against: null }, path: changes.files[0].path });
   }
   return {
     app_state: each(() => ({})),
@@ -142,8 +142,8 @@ async function requests(server) {
     "run_figure, first failures": each(figure("first_failures")),
     get_episode: each(({ run, episode }) => ({ run, episode })),
     get_turn: each(({ run, episode, turn }) => ({ run, episode, turn })),
-    get_transcript: each(of),
-    code_changes: code.map((place) => ({ of: placeOf(place), against: null })),
+    get_transcript: each(placeOf),
+    code_changes: code.map((place) => ({ attempt: placeOf(place), against: null })),
     code_file: files,
     read_text: places.flatMap((place) => place.logs.map((log) => ({ run: place.run, episode: place.episode, turn: place.turn, attempt: place.attempt, path: log.path, offset: 0, limit: 0 }))).slice(0, COUNT),
     compare_runs: each((_, i) => compare(i)),
@@ -154,7 +154,7 @@ async function requests(server) {
     // A run's failed attempts are classified when they are first asked for; all are, before these are timed.
     get_failures: [{}, ...each((_, i) => ({ members: distinct(i), group: GROUPS[i % 4], scope: SCOPES[i % 3] }))],
     ...drawn(["failures"]),
-    list_failure_cases: each((_, i) => ({ of: { members: distinct(i) }, offset: 0, limit: 200 })),
+    list_failure_cases: each((_, i) => ({ failures: { members: distinct(i) }, offset: 0, limit: 200 })),
     search: each((_, i) => ({ text: WORDS[i % WORDS.length], limit: i % 2 ? 14 : 40 })),
     import_report: each(() => ({ source, offset: 0, limit: 2000 })),
   };

@@ -58,7 +58,7 @@ pub(crate) fn error(path: &str, error: &ApiError) -> Value {
         "path": path, "code": error.code, "message": error.message, "hint": error.hint,
         "found": nothing.map_or(&[][..], |nothing| &nothing.found),
         "tables": nothing.map_or(&[][..], |nothing| &nothing.tables),
-        "closest": closest.map(|(sentence, at)| json!({ "sentence": sentence, "at": at })),
+        "closest": closest.map(|(sentence, folder)| json!({ "sentence": sentence, "at": folder })),
     })
 }
 
@@ -338,19 +338,10 @@ fn attempt(turn: u32, attempt: &Attempt, histories: &Histories) -> Value {
         "agent_seconds": attempt.timing.agent_seconds,
         "test_seconds": attempt.timing.test_seconds,
         "left_out": attempt.left_out().map(|(names, more)| json!({ "names": names, "more": more })),
-        "repeats": repeats(attempt),
+        "repeats": attempt.repeats(),
         "failing": failing,
         "failing_not_described": attempt.failing_not_described(),
     })
-}
-
-/// How often something outside its agent ended an attempt, so that it was retried; `None` = its source does not say.
-fn repeats(attempt: &Attempt) -> Option<u64> {
-    match attempt.extra.get("repeats") {
-        Some(stated) => stated.as_u64(),
-        // Stamina Lab's runner leaves out a 0. Every version that records `left_out` counts retries.
-        None => attempt.left_out().map(|_| 0),
-    }
 }
 
 fn exception(exception: Option<&(String, String)>) -> Value {
@@ -371,26 +362,4 @@ fn test(test: &TestResult, history: Option<&TestHistory>) -> Value {
         "actual": test.actual,
         "message": test.message,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use model::Verdict;
-
-    use super::*;
-
-    #[test]
-    fn an_attempt_says_how_often_it_was_retried() {
-        let printed = |extra: Value| {
-            let extra = extra.as_object().cloned().unwrap_or_default();
-            let played = Attempt { extra, ..Attempt::new(1, Verdict::Failed) };
-            attempt(1, &played, &Histories::new())["repeats"].clone()
-        };
-        assert_eq!(printed(json!({ "repeats": 2 })), json!(2));
-        assert_eq!(printed(json!({ "repeats": 2, "left_out": [] })), json!(2));
-        assert_eq!(printed(json!({ "left_out": ["link"] })), json!(0), "the runner leaves out a 0");
-        for unknown in [json!({}), json!({ "repeats": "often" }), json!({ "repeats": -1, "left_out": [] })] {
-            assert_eq!(printed(unknown), Value::Null);
-        }
-    }
 }

@@ -113,10 +113,11 @@ fn report(error: &ApiError) {
         text.push_str(&format!("\n   at: {path}"));
     }
     let nothing = error.not_recognised.as_deref();
-    for thing in nothing.map_or(&[][..], |nothing| &nothing.found).iter().filter(|thing| !thing.at.is_empty())
+    for thing in
+        nothing.map_or(&[][..], |nothing| &nothing.found).iter().filter(|thing| !thing.path.is_empty())
     {
         let first = if thing.count > 1 { "the first at" } else { "at" };
-        text.push_str(&format!("\nfound: {}, {first} {}", thing.name, thing.at));
+        text.push_str(&format!("\nfound: {}, {first} {}", thing.name, thing.path));
     }
     // Known things and single files need no list of what was looked for.
     if let Some(found) = nothing.filter(|nothing| nothing.found.is_empty() && nothing.folders > 0) {

@@ -19,7 +19,7 @@ pub(crate) fn is_missing(error: &std::io::Error) -> bool {
 pub(crate) fn open(path: &Path) -> Result<Pack, ApiError> {
     if !path.exists() {
         return Err(ApiError::new("source.missing", "There is no such folder or zip")
-            .at(path.display().to_string())
+            .with_path(path.display().to_string())
             .hint("Check the path"));
     }
     Pack::open_path(path).map_err(|error| pack_error(&error, path))
@@ -29,7 +29,9 @@ pub(crate) fn open(path: &Path) -> Result<Pack, ApiError> {
 pub(crate) fn read_config(path: &Path) -> Result<ConfigFile, ApiError> {
     let shown = path.display().to_string();
     let unreadable = |message: String| {
-        ApiError::new("config.unreadable", message).at(shown.clone()).hint("--configs takes YAML files")
+        ApiError::new("config.unreadable", message)
+            .with_path(shown.clone())
+            .hint("--configs takes YAML files")
     };
     let bytes = files::confined_path::read_named_file(path, CONFIG_CAP)
         .map_err(|error| unreadable(format!("The file cannot be read: {error}")))?;
@@ -46,8 +48,11 @@ pub(crate) fn config_error(error: &ConfigError) -> ApiError {
 pub(crate) fn pack_error(error: &PackError, path: &Path) -> ApiError {
     let place = error.path().unwrap_or(path);
     let api_error = ApiError::new(error.code(), error.to_string());
-    let api_error =
-        if place.as_os_str().is_empty() { api_error } else { api_error.at(place.display().to_string()) };
+    let api_error = if place.as_os_str().is_empty() {
+        api_error
+    } else {
+        api_error.with_path(place.display().to_string())
+    };
     match error {
         PackError::Occupied { .. } => {
             api_error.hint("Choose another --out, or --force to replace a pack of other settings")

@@ -7,7 +7,7 @@ use model::{TurnState, bounded, counted, dollars, plain_line};
 use runner::{Event, Finish};
 use unicode_width::UnicodeWidthChar;
 use workbench::api::{LiveEpisode, LivePhase, LiveRunDetail};
-use workbench::runs::{self, duration, short};
+use workbench::runs::{self, duration, endpoint_attempts, short};
 
 use crate::print::note;
 
@@ -102,7 +102,9 @@ fn line(event: &Event, simulated: bool) -> Option<String> {
                 counted(u64::from(*turns), "turn")
             ))
         }
-        Event::Turn { episode, turn, of: turns, .. } => Some(format!("{episode}: turn {turn} of {turns}")),
+        Event::Turn { episode, turn, turn_count, .. } => {
+            Some(format!("{episode}: turn {turn} of {turn_count}"))
+        }
         Event::Attempt {
             episode,
             turn,
@@ -161,18 +163,6 @@ fn line(event: &Event, simulated: bool) -> Option<String> {
             ))
         }
     }
-}
-
-/// The attempts that faults of the endpoint cost, as text. `None` = none.
-pub(crate) fn endpoint_attempts(retried: u32, lost: u32) -> Option<String> {
-    let attempts =
-        |n: u32, outcome: &str| (n > 0).then(|| format!("{} {outcome}", counted(u64::from(n), "attempt")));
-    let parts = [attempts(retried, "retried for the endpoint"), attempts(lost, "lost to it")];
-    let parts: Vec<String> = match parts {
-        [None, Some(_)] => vec![attempts(lost, "lost to the endpoint")?],
-        parts => parts.into_iter().flatten().collect(),
-    };
-    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// A cost as text where it is no number: the simulated model has none, that of a real one may be unknown.

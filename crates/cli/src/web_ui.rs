@@ -34,7 +34,7 @@ impl WebUi {
                 Ok(Self::Folder(named))
             } else {
                 Err(ApiError::new("serve.no_ui", "The folder of the UI has no index.html")
-                    .at(named.display().to_string()))
+                    .with_path(named.display().to_string()))
             };
         }
         let program = std::env::current_exe().unwrap_or_default();

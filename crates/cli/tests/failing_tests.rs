@@ -209,12 +209,8 @@ fn by_turn(workbench: &Workbench, played: &ByAttempt) -> ByAttempt {
 
 /// As the page of failures tells it of its cases.
 fn by_case(workbench: &Workbench, failures: FailuresRequest) -> ByAttempt {
-    let request = FailureCasesRequest {
-        of: failures,
-        most_tests: 1000,
-        limit: 10_000,
-        ..FailureCasesRequest::default()
-    };
+    let request =
+        FailureCasesRequest { failures, most_tests: 1000, limit: 10_000, ..FailureCasesRequest::default() };
     let mut all = ByAttempt::new();
     for case in workbench.list_failure_cases(request).expect("cases").rows {
         let (new, regressed, still_failing, unknown) = case.origins;

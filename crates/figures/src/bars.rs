@@ -44,7 +44,7 @@ pub(crate) fn draw(data: &Bars, layout: &Layout, theme: Theme) -> Drawing {
             let row = without_note(row, plan.is_noted_below[i]);
             draw_row(&sheet, canvas, &plan, (i, name), &row, form);
         }
-        let (zero, name) = (plan.axis.at(0.0), axis_name(data));
+        let (zero, name) = (plan.axis.position(0.0), axis_name(data));
         if has_value(data) {
             sheet.draw_across(canvas, "x-axis", &plan.axis, plan.bottom, &name);
             canvas.part("zero");
@@ -250,10 +250,10 @@ fn published_below(data: &Bars, names: &[String], published_beside: &[usize]) ->
 /// Where the number of a row begins: behind its bar, its interval and published marks.
 fn after_marks(sheet: &Sheet, axis: &ValueAxis, row: &BarRow) -> f64 {
     let high = row.ci_low.and(row.ci_high).filter(|_| row.value.is_some());
-    let ends = [row.value.filter(|v| v.is_finite()), high].into_iter().flatten().map(|v| axis.at(v));
+    let ends = [row.value.filter(|v| v.is_finite()), high].into_iter().flatten().map(|v| axis.position(v));
     let marks = row.published.iter().filter(|p| axis.holds(p.value));
-    let marks = marks.map(|p| axis.at(p.value) + 1.5 * sheet.sizes.mark);
-    ends.chain(marks).fold(axis.at(0.0), f64::max) + 0.5 * sheet.sizes.tick_font
+    let marks = marks.map(|p| axis.position(p.value) + 1.5 * sheet.sizes.mark);
+    ends.chain(marks).fold(axis.position(0.0), f64::max) + 0.5 * sheet.sizes.tick_font
 }
 
 /// The right end of the axis that leaves room for the number of every row. The first estimate keeps room for the widest
@@ -266,7 +266,8 @@ fn widened(data: &Bars, sheet: &Sheet, axis: &ValueAxis) -> f64 {
     let room = data.rows.iter().filter_map(|row| {
         let published = row.published.iter().map(|p| p.value);
         let values = [row.value, row.ci_high].into_iter().flatten().chain(published);
-        let end = values.filter(|v| axis.holds(*v)).map(|v| axis.at(v)).fold(axis.at(0.0), f64::max);
+        let end =
+            values.filter(|v| axis.holds(*v)).map(|v| axis.position(v)).fold(axis.position(0.0), f64::max);
         let share = (end - left) / (right - left);
         let text = beside_width(sheet, row, form) + 0.5 * size + 2.0 * sheet.sizes.mark;
         (share > 0.0).then(|| left + (limit - text - left) / share)
@@ -292,13 +293,13 @@ fn draw_row(
     let fill = sheet.tokens.series(color);
     canvas.part(&format!("row-{i}"));
     canvas.text(name, (plan.names_right, base), Anchor::End, size, sheet.tokens.label);
-    let zero = plan.axis.at(0.0);
+    let zero = plan.axis.position(0.0);
     if let Some(value) = row.value.filter(|v| v.is_finite()) {
-        let x = plan.axis.at(value);
+        let x = plan.axis.position(value);
         let half = 0.32 * plan.row;
         canvas.bar((zero.min(x), middle - half), (zero.max(x), middle + half), fill);
         if let (Some(low), Some(high)) = (row.ci_low, row.ci_high) {
-            let (low, high) = (plan.axis.at(low), plan.axis.at(high));
+            let (low, high) = (plan.axis.position(low), plan.axis.position(high));
             let cap = 0.16 * plan.row;
             // On a bar, a whisker needs a light outline.
             for (color, width) in
@@ -313,7 +314,7 @@ fn draw_row(
         }
     }
     for published in row.published.iter().filter(|p| plan.axis.holds(p.value)) {
-        let x = plan.axis.at(published.value);
+        let x = plan.axis.position(published.value);
         hollow_diamond(
             canvas,
             (x, middle),

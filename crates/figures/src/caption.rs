@@ -89,7 +89,7 @@ pub(crate) fn with_method<'a>(table: &'a Table, spec: &FigureSpec) -> Cow<'a, Ta
     if *method == (Method { software: method.software.clone(), ..Method::default() }) {
         return Cow::Borrowed(table);
     }
-    let intervals = method.intervals.iter().map(|given| clean(given));
+    let intervals = method.intervals.iter().map(|intervals| clean(intervals));
     let mut table = table.clone();
     table.notes.push(sentences(intervals.chain(method_sentences(&spec.figure, method))));
     Cow::Owned(table)

@@ -106,7 +106,7 @@ impl<'a> Curve<'a> {
     }
 
     /// S at a turn of the known part; 1 before the first.
-    pub(crate) fn at(&self, turn: u32) -> f64 {
+    pub(crate) fn value_at(&self, turn: u32) -> f64 {
         self.points.iter().take_while(|p| p.turn <= turn).last().map_or(1.0, |p| p.survival.clamp(0.0, 1.0))
     }
 }

@@ -167,7 +167,7 @@ fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> DifferencesPlan {
     let row = sheet.height.map_or(least, |h| ((h - rest) / count).clamp(least, 3.0 * size));
     let bottom = head + count * row;
     let height = bottom + rest - head;
-    let no_difference = axis.at(no_difference_value(data));
+    let no_difference = axis.position(no_difference_value(data));
     let rows: Vec<&SeriesLabel> = data.rows.iter().map(|row| &row.label).collect();
     DifferencesPlan {
         styles: Style::from_labels(&rows, sheet.tokens),
@@ -331,7 +331,7 @@ fn draw_row(
     }
     if let Some(value) = row.value.filter(|v| plan.axis.holds(*v)) {
         if let (Some(low), Some(high)) = (row.ci_low, row.ci_high) {
-            let (low, high) = (plan.axis.at(low), plan.axis.at(high));
+            let (low, high) = (plan.axis.position(low), plan.axis.position(high));
             let pen = Pen::new(style.color, sizes.curve);
             let cap = 1.1 * sizes.mark;
             canvas.line(&[(low, middle), (high, middle)], pen);
@@ -339,7 +339,7 @@ fn draw_row(
                 canvas.line(&[(end, middle - cap), (end, middle + cap)], pen);
             }
         }
-        style.marker(canvas, (plan.axis.at(value), middle), 1.1 * sizes.mark);
+        style.marker(canvas, (plan.axis.position(value), middle), 1.1 * sizes.mark);
     } else {
         // A ratio of 0 is known, but left of every axis of factors.
         let off = row.value.filter(|v| v.is_finite());

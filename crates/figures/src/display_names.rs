@@ -53,9 +53,9 @@ pub(crate) fn fit(text: &str, width: f64, size: f64) -> String {
         return text.to_owned();
     }
     let graphemes: Vec<&str> = text.graphemes(true).take(20 * MOST_CHARACTERS).collect();
-    let cut = |kept: usize| {
+    let cut = |count: usize| {
         // The end distinguishes versions, the start families. The start gets the odd character.
-        let (head, tail) = (kept.div_ceil(2), kept / 2);
+        let (head, tail) = (count.div_ceil(2), count / 2);
         let head = graphemes[..head].concat();
         let tail = graphemes[graphemes.len() - tail..].concat();
         format!("{}{ELLIPSIS}{}", head.trim_end(), tail.trim_start())

@@ -42,7 +42,7 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
     let points: Vec<&SurvivalPoint> =
         data.points.iter().filter(|p| (1..=frame.axis.turns).contains(&p.turn)).collect();
     let scale = counts([frame.bottom, frame.top]);
-    let top = |count: u32| scale.at(f64::from(count));
+    let top = |count: u32| scale.position(f64::from(count));
     let widths = Widths::from_column(
         frame.axis.px_per_turn,
         points.iter().filter(|p| p.events > 0 && p.censored > 0).count(),
@@ -119,7 +119,7 @@ fn draw_counts(frame: &Frame, canvas: &Canvas<'_>, tokens: &Tokens, scale: &Valu
     canvas.part("y-axis");
     canvas.line(&[(left, frame.top), (left, frame.bottom)], pen);
     for (value, label) in &scale.ticks {
-        let y = scale.at(*value);
+        let y = scale.position(*value);
         canvas.line(&[(left - tick, y), (left, y)], pen);
         let base = y + (0.35 * tick_font).round();
         canvas.text(label, (left - tick - gap, base), Anchor::End, tick_font, tokens.label);

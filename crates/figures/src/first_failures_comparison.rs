@@ -211,7 +211,7 @@ fn draw_panel(
         sheet.draw_upwards(canvas, &format!("y-axis-{i}"), &scale, left, &["Episodes"]);
         canvas.part(&format!("panel-{i}-bars"));
     }
-    let y = |n: u32| scale.at(f64::from(n));
+    let y = |n: u32| scale.position(f64::from(n));
     let both = points.iter().filter(|p| p.events > 0 && p.censored > 0).count();
     let widths = Widths::from_column(px_per_turn, both);
     let bars: Vec<Bar> = points.iter().flat_map(|p| widths.bars(axis.x(f64::from(p.turn)), p, y)).collect();

@@ -205,7 +205,7 @@ fn draw_pair(
         canvas.text(name, (plan.names_right, base), Anchor::End, size, sheet.tokens.label);
     }
     let half = (0.95 * sizes.mark).min(0.45 * plan.row);
-    let (a, b) = (plan.axis.at(pair.a), plan.axis.at(pair.b));
+    let (a, b) = (plan.axis.position(pair.a), plan.axis.position(pair.b));
     // Two marks at one place are side by side.
     let aside = if (a - b).abs() < 1.2 * half { 0.55 * half.min(0.4 * plan.row) } else { 0.0 };
     if aside == 0.0 {

@@ -135,7 +135,7 @@ fn draw_published(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, plan: &Ret
             .iter()
             .zip(letters(data))
             .filter(|(p, _)| p.retries == *retries)
-            .map(|(p, letter)| (y.at(p.mean), letter))
+            .map(|(p, letter)| (y.position(p.mean), letter))
             .collect();
         let heights: Vec<f64> = marks.iter().map(|(height, _)| *height).collect();
         let (top, bottom) = (plan.top - size, plan.bottom + size);
@@ -259,8 +259,8 @@ fn draw_series(
     let whiskers = !banded && matches!(data.bands, Bands::All | Bands::Auto);
     let limits = known(series).filter_map(|(p, _)| Some((plan.x(p.retries), p.ci_low?, p.ci_high?)));
     if banded {
-        let low: Vec<(f64, f64)> = limits.clone().map(|(x, low, _)| (x, y.at(low))).collect();
-        let high: Vec<(f64, f64)> = limits.map(|(x, _, high)| (x, y.at(high))).collect();
+        let low: Vec<(f64, f64)> = limits.clone().map(|(x, low, _)| (x, y.position(low))).collect();
+        let high: Vec<(f64, f64)> = limits.map(|(x, _, high)| (x, y.position(high))).collect();
         if low.len() > 1 {
             let outline: Vec<(f64, f64)> = high.iter().chain(low.iter().rev()).copied().collect();
             canvas.shape(&outline, style.color, sheet.tokens.band_opacity);
@@ -273,12 +273,13 @@ fn draw_series(
         let shift = (i as f64 - (data.series.len() - 1) as f64 / 2.0) * 0.7;
         for (x, low, high) in limits {
             let (x, cap) = (x + shift, 0.7 * sizes.mark);
-            canvas.line(&[(x, y.at(low)), (x, y.at(high))], pen);
-            canvas.line(&[(x - cap, y.at(low)), (x + cap, y.at(low))], pen);
-            canvas.line(&[(x - cap, y.at(high)), (x + cap, y.at(high))], pen);
+            canvas.line(&[(x, y.position(low)), (x, y.position(high))], pen);
+            canvas.line(&[(x - cap, y.position(low)), (x + cap, y.position(low))], pen);
+            canvas.line(&[(x - cap, y.position(high)), (x + cap, y.position(high))], pen);
         }
     }
-    let line: Vec<(f64, f64)> = known(series).map(|(p, mean)| (plan.x(p.retries), y.at(mean))).collect();
+    let line: Vec<(f64, f64)> =
+        known(series).map(|(p, mean)| (plan.x(p.retries), y.position(mean))).collect();
     if line.len() > 1 {
         style.line(canvas, &line, sizes);
     }
@@ -296,8 +297,11 @@ fn draw_names(
     room: f64,
 ) {
     let size = sheet.sizes.name_font;
-    let ends: Vec<f64> =
-        data.series.iter().map(|s| known(s).last().map_or(plan.bottom, |(_, mean)| y.at(mean))).collect();
+    let ends: Vec<f64> = data
+        .series
+        .iter()
+        .map(|s| known(s).last().map_or(plan.bottom, |(_, mean)| y.position(mean)))
+        .collect();
     let Some(places) = spread(&ends, 1.2 * size, plan.top - 0.5 * size, plan.bottom + 0.5 * size) else {
         return;
     };
@@ -327,7 +331,7 @@ fn all_marks(data: &Retries, sheet: &Sheet, plan: &RetriesPlan, y: &ValueAxis) -
                     interval(p.ci_low, p.ci_high, 2)
                 ),
             ];
-            let area = Area::around((plan.x(p.retries), hundredths(y.at(mean))), half);
+            let area = Area::around((plan.x(p.retries), hundredths(y.position(mean))), half);
             Mark::new(format!("point-{i}-{}", p.retries), Some(i), area, lines)
         })
     });
@@ -340,7 +344,7 @@ fn all_marks(data: &Retries, sheet: &Sheet, plan: &RetriesPlan, y: &ValueAxis) -
         Mark::new(
             format!("published-{i}"),
             None,
-            Area::around((plan.x(p.retries), y.at(p.mean)), half),
+            Area::around((plan.x(p.retries), y.position(p.mean)), half),
             lines,
         )
     });

@@ -146,8 +146,8 @@ impl ValueAxis {
         Self { scale: Scale::Log, start: (first, places[0]), end: (last, places[1]), ticks }
     }
 
-    /// The place of a value, clamped to the ends.
-    pub(crate) fn at(&self, value: f64) -> f64 {
+    /// The position of a value, clamped to the ends.
+    pub(crate) fn position(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Linear => (value - self.start.0) / (self.end.0 - self.start.0),
             Scale::Log => (value / self.start.0).ln() / (self.end.0 / self.start.0).ln(),
@@ -311,7 +311,7 @@ mod tests {
             let axis = ValueAxis::holding([0.0, highest].into_iter(), Scale::Linear, [0.0, 100.0], most);
             let axis = axis.ending_at(limit, most);
             assert!(axis.ticks.len() <= most.max(2), "{axis:?}");
-            let end = axis.at(limit);
+            let end = axis.position(limit);
             (axis.ticks.into_iter().map(|t| t.1).collect::<Vec<_>>().join(" "), end)
         };
         assert_eq!(labels(12.0, 12.0, 3), ("0 6 12".to_owned(), 100.0));
@@ -340,7 +340,7 @@ mod tests {
                         let axis = ValueAxis::holding([a, b].into_iter(), scale, [10.0, 20.0], most);
                         assert!((2..=most.max(4)).contains(&axis.ticks.len()), "{a} {b} {most} {axis:?}");
                         for v in odd {
-                            assert!((10.0..=20.0).contains(&axis.at(v)), "{a} {b} {v} {axis:?}");
+                            assert!((10.0..=20.0).contains(&axis.position(v)), "{a} {b} {v} {axis:?}");
                         }
                     }
                 }

@@ -126,7 +126,7 @@ pub(crate) fn draw(data: &Scatter<'_>, layout: &Layout, theme: Theme) -> Drawing
     drawing.marks = dots
         .iter()
         .map(|dot| {
-            let area = Area::around((axes.0.at(dot.x), axes.1.at(dot.y)), 2.5 * sheet.sizes.mark);
+            let area = Area::around((axes.0.position(dot.x), axes.1.position(dot.y)), 2.5 * sheet.sizes.mark);
             Mark::new(format!("point-{}", dot.index), Some(dot.index), area, dot.lines.clone())
         })
         .collect();
@@ -196,7 +196,7 @@ fn draw_front(sheet: &Sheet, canvas: &Canvas<'_>, plan: &ScatterPlan, dots: &[Do
     let (x, y) = &plan.axes;
     let mut line: Vec<(f64, f64)> = Vec::new();
     for i in front {
-        let place = (x.at(dots[*i].x), y.at(dots[*i].y));
+        let place = (x.position(dots[*i].x), y.position(dots[*i].y));
         if let Some(before) = line.last().copied() {
             line.push((place.0, before.1));
         }
@@ -214,16 +214,16 @@ fn draw_dots(sheet: &Sheet, canvas: &Canvas<'_>, (x, y): &(ValueAxis, ValueAxis)
     canvas.part("runs");
     for dot in dots {
         let style = Style::from_label(dot.label, sheet.tokens);
-        let place = (x.at(dot.x), y.at(dot.y));
+        let place = (x.position(dot.x), y.position(dot.y));
         let (cap, pen) = (0.8 * sizes.mark, Pen::new(style.color, sizes.axis.max(0.6)));
         if let Some((low, high)) = dot.y_ends {
-            let (low, high) = (y.at(low), y.at(high));
+            let (low, high) = (y.position(low), y.position(high));
             canvas.line(&[(place.0, low), (place.0, high)], pen);
             canvas.line(&[(place.0 - cap, low), (place.0 + cap, low)], pen);
             canvas.line(&[(place.0 - cap, high), (place.0 + cap, high)], pen);
         }
         if let Some((low, high)) = dot.x_ends {
-            let (low, high) = (x.at(low), x.at(high));
+            let (low, high) = (x.position(low), x.position(high));
             canvas.line(&[(low, place.1), (high, place.1)], pen);
             canvas.line(&[(low, place.1 - cap), (low, place.1 + cap)], pen);
             canvas.line(&[(high, place.1 - cap), (high, place.1 + cap)], pen);
@@ -237,15 +237,15 @@ fn names(sheet: &Sheet, plan: &ScatterPlan, dots: &[Dot<'_>], front: &[usize]) -
     let (x, y) = &plan.axes;
     let size = sheet.sizes.tick_font;
     let half = 1.3 * sheet.sizes.mark;
-    let dot_place = |d: &Dot<'_>| (x.at(d.x), y.at(d.y));
+    let dot_place = |d: &Dot<'_>| (x.position(d.x), y.position(d.y));
     let mut taken: Vec<Area> = dots.iter().map(|d| Area::around(dot_place(d), half + 1.0)).collect();
     taken.extend(dots.iter().filter_map(|d| {
-        let (low, high) = d.y_ends.map(|(low, high)| (y.at(low), y.at(high)))?;
+        let (low, high) = d.y_ends.map(|(low, high)| (y.position(low), y.position(high)))?;
         let x = dot_place(d).0;
         Some(Area { left: x - half, top: high - 1.0, right: x + half, bottom: low + 1.0 })
     }));
     taken.extend(dots.iter().filter_map(|d| {
-        let (low, high) = d.x_ends.map(|(low, high)| (x.at(low), x.at(high)))?;
+        let (low, high) = d.x_ends.map(|(low, high)| (x.position(low), x.position(high)))?;
         let y = dot_place(d).1;
         Some(Area { left: low - 1.0, top: y - half, right: high + 1.0, bottom: y + half })
     }));

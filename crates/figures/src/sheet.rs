@@ -137,7 +137,7 @@ impl Sheet {
         let stay_apart = |axis: &ValueAxis| {
             axis.ticks.windows(2).all(|pair| {
                 let halves = f64::midpoint(text_width(&pair[0].1, size), text_width(&pair[1].1, size));
-                axis.at(pair[1].0) - axis.at(pair[0].0) >= halves + 0.8 * size
+                axis.position(pair[1].0) - axis.position(pair[0].0) >= halves + 0.8 * size
             })
         };
         (3..=8).rev().map(&axis_with).find(stay_apart).unwrap_or_else(|| axis_with(2))
@@ -186,7 +186,7 @@ impl Sheet {
         canvas.part(part);
         canvas.line(&[(left, y), (right, y)], pen);
         for (value, label) in &axis.ticks {
-            let x = axis.at(*value);
+            let x = axis.position(*value);
             canvas.line(&[(x, y), (x, y + tick)], pen);
             self.centered(canvas, label, (x, self.tick_base(y)), self.sizes.tick_font, self.tokens.label);
         }
@@ -217,7 +217,7 @@ impl Sheet {
         canvas.line(&[(x, top), (x, bottom)], pen);
         let mut widest = 0.0_f64;
         for (value, label) in &axis.ticks {
-            let y = axis.at(*value);
+            let y = axis.position(*value);
             canvas.line(&[(x - tick, y), (x, y)], pen);
             let base = y + 0.35 * tick_font;
             canvas.text(label, (x - tick - gap, base), Anchor::End, tick_font, self.tokens.label);

@@ -161,7 +161,7 @@ fn draw_turn_axis(sheet: &Sheet, canvas: &Canvas<'_>, plan: &SurvivalPlan) {
 fn draw_rules(sheet: &Sheet, canvas: &Canvas<'_>, plan: &SurvivalPlan, y: &ValueAxis, tau: Option<u32>) {
     let pen = Pen::new(sheet.tokens.rule, sheet.sizes.rule);
     canvas.part("half");
-    canvas.dashed(&[(plan.left, y.at(0.5)), (plan.right, y.at(0.5))], pen, "2 3");
+    canvas.dashed(&[(plan.left, y.position(0.5)), (plan.right, y.position(0.5))], pen, "2 3");
     let Some(tau) = tau.filter(|t| (1..=plan.axis.turns).contains(t)) else { return };
     canvas.part("tau");
     let x = plan.axis.x(f64::from(tau));
@@ -179,7 +179,7 @@ fn draw_bands(
     lines: &[Line<'_>],
 ) {
     let has_band = |line: &&Line<'_>| wants_band(data, line.index);
-    let place = |p: &(f64, f64)| (plan.axis.x(p.0), y.at(p.1));
+    let place = |p: &(f64, f64)| (plan.axis.x(p.0), y.position(p.1));
     for line in lines.iter().filter(has_band) {
         draw_band(sheet, canvas, line, place);
     }
@@ -233,7 +233,7 @@ fn draw_curves(sheet: &Sheet, canvas: &Canvas<'_>, plan: &SurvivalPlan, y: &Valu
         }
         canvas.part(&format!("curve-{}", line.index));
         let steps: Vec<(f64, f64)> =
-            line.curve.steps(|p| p.survival).iter().map(|p| (plan.axis.x(p.0), y.at(p.1))).collect();
+            line.curve.steps(|p| p.survival).iter().map(|p| (plan.axis.x(p.0), y.position(p.1))).collect();
         line.style.line(canvas, &steps, sizes);
     }
     // Each series has markers at other turns, so that markers of equal curves do not cover each other.
@@ -242,9 +242,9 @@ fn draw_curves(sheet: &Sheet, canvas: &Canvas<'_>, plan: &SurvivalPlan, y: &Valu
     for (k, line) in in_front.iter().enumerate().rev() {
         let first = 1 + (k as u32 * every) / in_front.len() as u32;
         canvas.part(&format!("marks-{}", line.index));
-        draw_censored(sheet, canvas, line, |p| (plan.axis.x(p.0), y.at(p.1)));
+        draw_censored(sheet, canvas, line, |p| (plan.axis.x(p.0), y.position(p.1)));
         for turn in (first..=line.curve.known).step_by(every as usize) {
-            let place = (plan.axis.x(f64::from(turn)), y.at(line.curve.at(turn)));
+            let place = (plan.axis.x(f64::from(turn)), y.position(line.curve.value_at(turn)));
             line.style.marker(canvas, place, 0.85 * sizes.mark);
         }
     }
@@ -254,17 +254,17 @@ fn draw_curves(sheet: &Sheet, canvas: &Canvas<'_>, plan: &SurvivalPlan, y: &Valu
         canvas.part(&format!("marks-{}", line.index));
         let share = (k as f64 + 1.0) / (behind.len() as f64 + 1.0);
         for turn in 1..=line.curve.known.min(2) {
-            let height = line.curve.at(turn);
+            let height = line.curve.value_at(turn);
             // At 0, all markers would overlap.
             if height > 0.0 || turn == 1 {
                 let beyond = if height > 0.0 && turn < line.curve.known { share } else { 0.0 };
-                let place = (plan.axis.x(f64::from(turn) + beyond), y.at(height));
+                let place = (plan.axis.x(f64::from(turn) + beyond), y.position(height));
                 line.style.marker(canvas, place, 0.85 * sizes.mark);
             }
         }
     }
     if lines.iter().all(|l| l.curve.known == 0) {
-        let place = (f64::midpoint(plan.left, plan.right), y.at(0.75));
+        let place = (f64::midpoint(plan.left, plan.right), y.position(0.75));
         canvas.part("nothing");
         sheet.centered(canvas, "No turn was observed", place, sizes.name_font, sheet.tokens.muted);
     }
@@ -281,7 +281,7 @@ fn draw_names(
 ) -> Vec<Mark> {
     let sizes = &sheet.sizes;
     let size = sizes.name_font;
-    let ends: Vec<f64> = lines.iter().map(|l| y.at(l.curve.at(l.curve.known))).collect();
+    let ends: Vec<f64> = lines.iter().map(|l| y.position(l.curve.value_at(l.curve.known))).collect();
     let Some(places) = spread(&ends, 1.2 * size, plan.top - 0.5 * size, plan.bottom + 0.5 * size) else {
         return Vec::new();
     };

@@ -122,7 +122,7 @@ mod tests {
         loop {
             match reader.read(&mut buffer).unwrap() {
                 0 => return out,
-                got => out.extend_from_slice(&buffer[..got]),
+                count => out.extend_from_slice(&buffer[..count]),
             }
         }
     }

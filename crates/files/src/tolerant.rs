@@ -56,7 +56,7 @@ pub(super) struct RepairedJson<'a, R> {
     piece: Vec<u8>,
     out: Vec<u8>,
     /// Bytes of `out` that were passed on.
-    given: usize,
+    out_position: usize,
     ended: bool,
 }
 
@@ -70,7 +70,7 @@ impl<'a, R: Read> RepairedJson<'a, R> {
             repairer: JsonRepairer::default(),
             piece: vec![0; PIECE],
             out: Vec::new(),
-            given: 0,
+            out_position: 0,
             ended: false,
         }
     }
@@ -85,9 +85,9 @@ impl<'a, R: Read> RepairedJson<'a, R> {
 
 impl<R: Read> Read for RepairedJson<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.given == self.out.len() && !self.ended {
+        while self.out_position == self.out.len() && !self.ended {
             self.out.clear();
-            self.given = 0;
+            self.out_position = 0;
             let read_bytes = self.inner.read(&mut self.piece)?;
             for index in 0..read_bytes {
                 let byte = self.piece[index];
@@ -101,9 +101,9 @@ impl<R: Read> Read for RepairedJson<'_, R> {
                 self.ended = true;
             }
         }
-        let most = buffer.len().min(self.out.len() - self.given);
-        buffer[..most].copy_from_slice(&self.out[self.given..self.given + most]);
-        self.given += most;
+        let most = buffer.len().min(self.out.len() - self.out_position);
+        buffer[..most].copy_from_slice(&self.out[self.out_position..self.out_position + most]);
+        self.out_position += most;
         Ok(most)
     }
 }

@@ -103,8 +103,8 @@ impl AttemptState {
     }
 
     /// Whether this is the key of the attempt.
-    pub(crate) fn is_key(&self, given: &str) -> bool {
-        given == self.secret
+    pub(crate) fn is_key(&self, key: &str) -> bool {
+        key == self.secret
     }
 
     /// Waits until it is closed.

@@ -84,14 +84,14 @@ impl Gateway {
     }
 
     /// Also listens on a socket in the file system, and replaces a file of this name. A relay passes containers on to it, and
-    /// they see it at `seen_at`. The relay is trusted to bound their connections.
-    pub fn listen_at(&mut self, socket: &Path, seen_at: SocketAddr) -> Result<(), GatewayError> {
+    /// they see it at `container_address`. The relay is trusted to bound their connections.
+    pub fn listen_at(&mut self, socket: &Path, container_address: SocketAddr) -> Result<(), GatewayError> {
         let listener = socket::bind(socket).map_err(|error| GatewayError::Listen {
             address: socket.display().to_string(),
             reason: error.to_string(),
         })?;
         self.serve(listener);
-        self.addresses.push(seen_at);
+        self.addresses.push(container_address);
         Ok(())
     }
 

@@ -12,42 +12,45 @@ const ARGUMENT_CAP: usize = 128 * 1024 - 1;
 /// Builds an [`Invocation`].
 #[derive(Debug, Default)]
 pub(crate) struct Command {
-    made: Invocation,
+    invocation: Invocation,
 }
 
 impl Command {
     /// Starts with a program and arguments.
     pub(crate) fn new<S: Into<String>>(argv: impl IntoIterator<Item = S>) -> Self {
         Self {
-            made: Invocation { argv: argv.into_iter().map(Into::into).collect(), ..Invocation::default() },
+            invocation: Invocation {
+                argv: argv.into_iter().map(Into::into).collect(),
+                ..Invocation::default()
+            },
         }
     }
 
     /// Adds arguments.
     #[must_use]
     pub(crate) fn args<S: Into<String>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
-        self.made.argv.extend(args.into_iter().map(Into::into));
+        self.invocation.argv.extend(args.into_iter().map(Into::into));
         self
     }
 
     /// Sets a variable.
     #[must_use]
     pub(crate) fn env(mut self, name: &str, value: impl Into<String>) -> Self {
-        self.made.env.push((name.to_owned(), value.into()));
+        self.invocation.env.push((name.to_owned(), value.into()));
         self
     }
 
     /// Adds a file in HOME.
     #[must_use]
     pub(crate) fn file(mut self, path: &str, text: impl Into<String>) -> Self {
-        self.made.files.push(HomeFile { path: path.to_owned(), text: text.into() });
+        self.invocation.files.push(HomeFile { path: path.to_owned(), text: text.into() });
         self
     }
 
     /// Adds files in HOME.
     #[must_use]
     pub(crate) fn files(mut self, files: Vec<HomeFile>) -> Self {
-        self.made.files.extend(files);
+        self.invocation.files.extend(files);
         self
     }
 
@@ -61,20 +64,21 @@ impl Command {
     /// rest as arguments, so it never interprets them.
     #[must_use]
     pub(crate) fn prompt_on_stdin(mut self, call: &Call<'_>) -> Self {
-        let tool = std::mem::take(&mut self.made.argv);
-        self.made.argv = ["sh", "-c", r#"f=$1; shift; exec "$@" < "$f""#, "sh"].map(str::to_owned).into();
-        self.made.argv.push(prompt_path(call));
-        self.made.argv.extend(tool);
+        let tool = std::mem::take(&mut self.invocation.argv);
+        self.invocation.argv =
+            ["sh", "-c", r#"f=$1; shift; exec "$@" < "$f""#, "sh"].map(str::to_owned).into();
+        self.invocation.argv.push(prompt_path(call));
+        self.invocation.argv.extend(tool);
         self.prompt_file(call)
     }
 
     /// The invocation, or an error if an argument is too long.
     pub(crate) fn done(self, harness: &str) -> Result<Invocation, HarnessError> {
-        match self.made.argv.iter().map(String::len).max() {
+        match self.invocation.argv.iter().map(String::len).max() {
             Some(bytes) if bytes > ARGUMENT_CAP => {
                 Err(HarnessError::PromptTooLong { harness: harness.to_owned(), bytes })
             }
-            _ => Ok(self.made),
+            _ => Ok(self.invocation),
         }
     }
 }

@@ -36,10 +36,10 @@ type Turns = Arc<Vec<(Arc<Schema>, Vec<Change>)>>;
 
 fn turns(count: usize) -> Turns {
     let seed = Seed { base: 3, scenario: 0 };
-    let mut turns = vec![(Arc::new(ProgrammaticSampler.first_schema(seed).unwrap().made), Vec::new())];
+    let mut turns = vec![(Arc::new(ProgrammaticSampler.first_schema(seed).unwrap().value), Vec::new())];
     while turns.len() < count {
         let before = Arc::clone(&turns[turns.len() - 1].0);
-        let changes = ProgrammaticSampler.next_turn(seed, &before, 3).unwrap().made.changes;
+        let changes = ProgrammaticSampler.next_turn(seed, &before, 3).unwrap().value.changes;
         let schema =
             changes.iter().fold(next_turn(&before), |schema, change| apply(&schema, change).unwrap());
         turns.push((Arc::new(schema), changes));
@@ -100,7 +100,7 @@ struct Episode {
 
 struct Played {
     outcome: Outcome,
-    seen: AttemptSummary,
+    summary: AttemptSummary,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
 }
@@ -211,7 +211,7 @@ impl Episode {
             assert!(Command::new("cp").arg("-a").args([&home, &kept]).status().unwrap().success());
         }
         self.session.clone_from(&outcome.session);
-        Played { outcome, seen: recorded, stdout: out.stdout, stderr: out.stderr }
+        Played { outcome, summary: recorded, stdout: out.stdout, stderr: out.stderr }
     }
 
     fn workspace(&self) -> Vec<(String, Vec<u8>)> {
@@ -338,7 +338,7 @@ async fn completes_turns(harness: &'static dyn Harness) {
         let prompt = format!("--turn {turn}: \"$(touch /workspace/evil)\" `id` 'quoted'\n\\ and so on. é");
         let began = Instant::now();
         let played = episode.call(&gateway, turn, 1, &prompt, PATIENCE).await;
-        eprintln!("{name} turn {turn}: {:.1} s, {:?}", began.elapsed().as_secs_f32(), played.seen.spent);
+        eprintln!("{name} turn {turn}: {:.1} s, {:?}", began.elapsed().as_secs_f32(), played.summary.spent);
         let outcome = &played.outcome;
         assert_eq!(outcome.end, None, "{name} turn {turn}: {}", report(&played));
         assert!(outcome.steps.iter().any(|s| !s.tool_calls.is_empty()), "{name}: {}", report(&played));
@@ -348,14 +348,14 @@ async fn completes_turns(harness: &'static dyn Harness) {
         assert!(files.iter().any(|(file, _)| file == "server.py"), "{name} turn {turn}");
         assert!(files.iter().all(|(file, _)| file != "evil"), "{name} turn {turn}");
         // Its count of this call equals that of the gateway.
-        let (reported, recorded) = (outcome.usage, played.seen.spent.tokens);
+        let (reported, recorded) = (outcome.usage, played.summary.spent.tokens);
         assert_eq!(
             (reported.input, reported.output),
             (recorded.input, recorded.output),
             "{name} turn {turn}"
         );
         // The conversation continues: the first request of each turn is longer than the last one of the turn before.
-        let first = played.seen.records.iter().filter_map(|r| r.tokens.input).max().unwrap();
+        let first = played.summary.records.iter().filter_map(|r| r.tokens.input).max().unwrap();
         assert!(first > longest, "{name} turn {turn}: {first} after {longest}");
         longest = first;
         assert_eq!(outcome.session.as_ref().unwrap().calls, turn, "{name}");

@@ -172,21 +172,21 @@ pub(crate) fn search(
         tree,
         formats,
         best: vec![(0, String::new(), String::new()); formats.len()],
-        seen: NotRecognized::default(),
+        summary: NotRecognized::default(),
         found: Discovery::default(),
     };
     let mut level = vec![String::new()];
     let mut levels_left = LEVELS;
     while !level.is_empty() {
-        search.seen.depth += 1;
+        search.summary.depth += 1;
         let mut next = Vec::new();
         let mut only_a_wrapper = level.len() == 1;
         for folder in level {
-            if search.seen.folders == FOLDERS {
-                search.seen.cut_short = true;
+            if search.summary.folders == FOLDERS {
+                search.summary.cut_short = true;
                 break;
             }
-            search.seen.folders += 1;
+            search.summary.folders += 1;
             let (subfolders, files) = search.search_folder(&folder);
             if extent == Extent::FirstPlace && !search.found.places.is_empty() {
                 return Ok(search.found);
@@ -196,7 +196,7 @@ pub(crate) fn search(
         }
         if !only_a_wrapper {
             if levels_left == 0 {
-                search.seen.cut_short |= !next.is_empty();
+                search.summary.cut_short |= !next.is_empty();
                 break;
             }
             levels_left -= 1;
@@ -211,7 +211,7 @@ struct Search<'a> {
     formats: &'a [&'static dyn Format],
     /// For each format: closeness, folder, what was found there.
     best: Vec<(u8, String, String)>,
-    seen: NotRecognized,
+    summary: NotRecognized,
     found: Discovery,
 }
 
@@ -234,7 +234,7 @@ impl Search<'_> {
                 subfolders.push(join(folder, &entry.name));
             }
         }
-        self.seen.files += files;
+        self.summary.files += files;
         (subfolders, files)
     }
 
@@ -280,16 +280,16 @@ impl Search<'_> {
     fn result(mut self) -> Result<Discovery, NotRecognized> {
         if !self.found.places.is_empty() {
             self.look_beside();
-            if self.seen.cut_short {
+            if self.summary.cut_short {
                 self.found.warnings.push(Warning::skipped(
                     "",
                     "search.cut_short",
                     format!(
                         "{}, {} deep, {} searched for results. \
                          What lies deeper or beyond is left out; open it on its own.",
-                        counted(self.seen.folders, "folder"),
-                        counted(self.seen.depth.into(), "level"),
-                        if self.seen.folders == 1 { "was" } else { "were" }
+                        counted(self.summary.folders, "folder"),
+                        counted(self.summary.depth.into(), "level"),
+                        if self.summary.folders == 1 { "was" } else { "were" }
                     ),
                 ));
             }
@@ -299,22 +299,22 @@ impl Search<'_> {
         for (format, (closeness, folder, found)) in self.formats.iter().zip(&self.best) {
             let found = if *closeness == 0 { "none".to_owned() } else { format!("{found}{}", place(folder)) };
             let lookup = Lookup { format: format.name(), looked_for: format.looked_for(), found };
-            self.seen.formats.push(lookup);
+            self.summary.formats.push(lookup);
         }
-        self.seen.found = catch_unwind(AssertUnwindSafe(|| unread::find(self.tree))).unwrap_or_default();
-        self.seen.tables =
+        self.summary.found = catch_unwind(AssertUnwindSafe(|| unread::find(self.tree))).unwrap_or_default();
+        self.summary.tables =
             catch_unwind(AssertUnwindSafe(|| table::incomplete_tables(self.tree))).unwrap_or_default();
         let closest = self.formats.iter().zip(&self.best).rev().max_by_key(|(_, (closeness, ..))| *closeness);
         if let Some((format, (closeness, folder, found))) = closest
             && *closeness > 0
-            && self.seen.found.is_empty()
+            && self.summary.found.is_empty()
         {
             let subject = if folder.is_empty() { "It".to_owned() } else { format!("“{folder}”") };
-            self.seen.closest = Some(Box::new(ClosestFolder {
+            self.summary.closest = Some(Box::new(ClosestFolder {
                 sentence: format!("{subject} comes closest to the format “{}”: {found}.", format.name()),
                 folder: folder.clone(),
             }));
         }
-        Err(self.seen)
+        Err(self.summary)
     }
 }

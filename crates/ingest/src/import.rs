@@ -225,7 +225,7 @@ fn survey<'a>(
     let left_out = store.left_out(source)?;
     let by_place = surveys.iter().map(|(place, survey)| (place.folder.as_str(), survey.as_ref())).collect();
     let stays_out = left_out::copies_to_skip(&left_out, known, &by_place, stored_stamp);
-    store.keep_left_out(source, &stays_out.runs)?;
+    store.keep_left_out(source, &stays_out.runs, &stays_out.parts)?;
     let unsurveyed: HashSet<&str> = surveys
         .iter()
         .filter(|(_, survey)| survey.is_none())

@@ -22,7 +22,7 @@ use std::sync::atomic::AtomicBool;
 
 use files::Tree;
 use ingest::import::import;
-use library::{Made, Size};
+use library::{Counts, Size};
 use store::{RunFilter, Store, WarningFilter};
 use test_folders::contents;
 
@@ -81,7 +81,7 @@ fn read_as_made(size: Size) -> Vec<u32> {
         read.counts.turns as usize,
         read.counts.attempts as usize,
     );
-    let Made { runs, episodes, turns, attempts, .. } = written;
+    let Counts { runs, episodes, turns, attempts, .. } = written;
     assert_eq!(counted, (runs, episodes, turns, attempts));
 
     let mut planned = Vec::new();

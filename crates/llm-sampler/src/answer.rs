@@ -127,12 +127,12 @@ fn key_from(part: &mut Map<String, Value>, name: &str) {
 }
 
 fn read<T: DeserializeOwned + Serialize>(object: Map<String, Value>) -> Result<T, String> {
-    let given = Value::Object(object);
-    check_bounds(&given, "")?;
+    let answer = Value::Object(object);
+    check_bounds(&answer, "")?;
     let written: T =
-        serde_json::from_value(given.clone()).map_err(|e| format!("it has the wrong shape: {e}"))?;
+        serde_json::from_value(answer.clone()).map_err(|e| format!("it has the wrong shape: {e}"))?;
     let known = serde_json::to_value(&written).map_err(|e| format!("it has the wrong shape: {e}"))?;
-    check_known_keys(&given, &known, "")?;
+    check_known_keys(&answer, &known, "")?;
     Ok(written)
 }
 
@@ -172,10 +172,10 @@ fn is_plain(c: char) -> bool {
 }
 
 /// Checks that every given key is known. A missing key may mean `null`, `false` or nothing.
-fn check_known_keys(given: &Value, known: &Value, pointer: &str) -> Result<(), String> {
-    match (given, known) {
-        (Value::Object(given), Value::Object(known)) => {
-            for (key, value) in given {
+fn check_known_keys(answer: &Value, known: &Value, pointer: &str) -> Result<(), String> {
+    match (answer, known) {
+        (Value::Object(answer), Value::Object(known)) => {
+            for (key, value) in answer {
                 let pointer = format!("{pointer}/{key}");
                 match known.get(key) {
                     Some(known) => check_known_keys(value, known, &pointer)?,
@@ -185,9 +185,9 @@ fn check_known_keys(given: &Value, known: &Value, pointer: &str) -> Result<(), S
             }
             Ok(())
         }
-        (Value::Array(given), Value::Array(known)) => {
-            given.iter().zip(known).enumerate().try_for_each(|(index, (given, known))| {
-                check_known_keys(given, known, &format!("{pointer}/{index}"))
+        (Value::Array(answer), Value::Array(known)) => {
+            answer.iter().zip(known).enumerate().try_for_each(|(index, (answer, known))| {
+                check_known_keys(answer, known, &format!("{pointer}/{index}"))
             })
         }
         _ => Ok(()),

@@ -220,16 +220,16 @@ pub(crate) fn part_from_answer<T: OpenPart, R>(
     choices: &[T],
     accept: impl Fn(&T) -> Result<R, String>,
 ) -> Option<Result<(T, R), String>> {
-    let given = structured(text)?;
-    Some(chosen_part(&given, choices, accept))
+    let answer = structured(text)?;
+    Some(chosen_part(&answer, choices, accept))
 }
 
 fn chosen_part<T: OpenPart, R>(
-    given: &Map<String, Value>,
+    answer: &Map<String, Value>,
     choices: &[T],
     accept: impl Fn(&T) -> Result<R, String>,
 ) -> Result<(T, R), String> {
-    let number = match given.get("choice") {
+    let number = match answer.get("choice") {
         Some(Value::String(text)) => text.trim().parse::<usize>().ok(),
         Some(Value::Number(number)) => number.as_u64().and_then(|number| usize::try_from(number).ok()),
         _ => None,
@@ -239,7 +239,7 @@ fn chosen_part<T: OpenPart, R>(
         .ok_or_else(|| format!("`choice` must be a number from 1 to {}", choices.len()))?;
     let places = described_places(drawn);
     if let Some(odd) =
-        given.keys().find(|key| *key != "choice" && places.iter().all(|(label, ..)| label != *key))
+        answer.keys().find(|key| *key != "choice" && places.iter().all(|(label, ..)| label != *key))
     {
         let odd = model::one_line(odd, 60);
         return Err(format!("`{odd}` is nothing that belongs there"));
@@ -254,7 +254,7 @@ fn chosen_part<T: OpenPart, R>(
     let mut unusable = Vec::new();
     let mut is_own = places.is_empty() || choices.len() > 1;
     for (index, (label, _, old_value)) in places.iter().enumerate() {
-        let put = match given.get(label) {
+        let put = match answer.get(label) {
             Some(Value::String(text)) if text.trim() == old_value => continue,
             Some(Value::String(text)) => is_bounded_text(text.trim(), label).and_then(|()| {
                 let mut tried = open.clone();
@@ -301,7 +301,7 @@ mod tests {
     const SEED: Seed = Seed { base: 11, scenario: 1 };
 
     fn first() -> Schema {
-        ProgrammaticSampler.first_schema(SEED).expect("a schema").made
+        ProgrammaticSampler.first_schema(SEED).expect("a schema").value
     }
 
     fn valid(schema: &Schema) -> Result<(), String> {

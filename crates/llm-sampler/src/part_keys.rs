@@ -186,7 +186,7 @@ mod tests {
     fn every_mention_follows_a_new_name() {
         for scenario in 0..12 {
             let mut schema =
-                ProgrammaticSampler.first_schema(Seed { base: 3, scenario }).expect("a schema").made;
+                ProgrammaticSampler.first_schema(Seed { base: 3, scenario }).expect("a schema").value;
             let drawn = schema.clone();
             rekey(&mut schema.entities, &mut schema.analytics);
             assert_eq!(schema, drawn, "what is new has its name for a key");

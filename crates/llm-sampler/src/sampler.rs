@@ -148,7 +148,7 @@ impl Sampler for LlmSampler {
     }
 
     fn first_schema(&self, seed: Seed) -> Result<SamplerOutput<Schema>, SampleError> {
-        let drawn = ProgrammaticSampler.first_schema(seed)?.made;
+        let drawn = ProgrammaticSampler.first_schema(seed)?.value;
         let mut recorded = Vec::new();
         let source = self.source(seed.scenario, 1, &mut recorded)?;
         // Packs of earlier versions have accepted examples in prose. A replay must accept them too.
@@ -175,7 +175,7 @@ impl Sampler for LlmSampler {
                 },
             }
         })?;
-        Ok(SamplerOutput { made: part.unwrap_or(drawn), answers })
+        Ok(SamplerOutput { value: part.unwrap_or(drawn), answers })
     }
 
     fn next_turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<SamplerOutput<Turn>, SampleError> {
@@ -238,7 +238,7 @@ impl Sampler for LlmSampler {
             after = changed;
             touched = now_touched;
         }
-        Ok(SamplerOutput { made: Turn { changes, origins, after }, answers })
+        Ok(SamplerOutput { value: Turn { changes, origins, after }, answers })
     }
 }
 

@@ -170,8 +170,8 @@ fn condition(condition: &Condition) -> String {
     }
 }
 
-fn comparison(is: &Comparison) -> String {
-    match is {
+fn comparison(comparison: &Comparison) -> String {
+    match comparison {
         Comparison::Equals(value) => format!("= {value}"),
         Comparison::Not(value) => format!("!= {value}"),
         Comparison::OneOf(values) => format!("one of {}", Value::from(values.clone())),

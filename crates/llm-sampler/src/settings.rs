@@ -59,10 +59,10 @@ impl Settings {
     /// endpoint, without one Amazon Bedrock.
     pub fn new<'a>(
         model: &str,
-        given: impl IntoIterator<Item = (&'a str, &'a Value)>,
+        settings: impl IntoIterator<Item = (&'a str, &'a Value)>,
     ) -> Result<Self, UnusableModel> {
         let mut texts: BTreeMap<&str, String> = BTreeMap::new();
-        for (key, value) in given {
+        for (key, value) in settings {
             let Some(name) = key.strip_prefix(SECTION).and_then(|rest| rest.strip_prefix('.')) else {
                 continue;
             };
@@ -133,15 +133,15 @@ impl Settings {
 }
 
 /// A whole number within what is declared.
-fn whole_number(name: &str, given: Option<String>) -> Result<Option<u64>, UnusableModel> {
-    let Some(given) = given else { return Ok(None) };
+fn whole_number(name: &str, text: Option<String>) -> Result<Option<u64>, UnusableModel> {
+    let Some(text) = text else { return Ok(None) };
     let takes = declared_settings().find(|(known, _)| *known == name).map(|(_, setting)| setting.takes);
     let (low, high) =
         if let Some(ValueKind::Integer(low, high)) = takes { (low, high) } else { (0, u64::MAX) };
-    match given.parse() {
+    match text.parse() {
         Ok(number) if (low..=high).contains(&number) => Ok(Some(number)),
         _ => Err(UnusableModel(format!(
-            "`{SECTION}.{name}` is {given}; it takes an integer from {low} to {high}"
+            "`{SECTION}.{name}` is {text}; it takes an integer from {low} to {high}"
         ))),
     }
 }
@@ -151,8 +151,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn settings(given: &[(&str, Value)]) -> Result<Settings, UnusableModel> {
-        Settings::new("m", given.iter().map(|(key, value)| (*key, value)))
+    fn settings(values: &[(&str, Value)]) -> Result<Settings, UnusableModel> {
+        Settings::new("m", values.iter().map(|(key, value)| (*key, value)))
     }
 
     #[test]

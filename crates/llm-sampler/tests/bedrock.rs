@@ -38,7 +38,7 @@ fn sampler_within(endpoint_url: &str, limits: Limits) -> LlmSampler {
 }
 
 fn turn(sampler: &LlmSampler, count: u32) -> Result<SamplerOutput<Turn>, SampleError> {
-    let before = ProgrammaticSampler.first_schema(SEED).expect("a first schema").made;
+    let before = ProgrammaticSampler.first_schema(SEED).expect("a first schema").value;
     sampler.next_turn(SEED, &before, count)
 }
 
@@ -56,7 +56,7 @@ fn good_answers_are_accepted_and_nonsense_is_requested_again_then_replaced() {
         Reply::Says(if nonsense { "Certainly! []".to_owned() } else { request.good_change() })
     });
     let sampled = turn(&sampler(&endpoint.endpoint_url()), 3).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(sampled.made.origins, [Origin::Model, Origin::Replaced, Origin::Model]);
+    assert_eq!(sampled.value.origins, [Origin::Model, Origin::Replaced, Origin::Model]);
     let requests = endpoint.requests();
     assert_eq!(requests.len(), 5);
     assert!(requests.iter().all(|request| request.path == "/model/zai.glm-5/converse"));
@@ -78,7 +78,7 @@ fn a_tool_gets_the_answer_if_the_model_supports_tools() {
     let endpoint =
         Endpoint::taking(&["toolConfig"], |request: &ModelRequest| Reply::Calls(request.in_form()));
     let sampled = turn(&sampler(&endpoint.endpoint_url()), 8).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(sampled.made.origins, [Origin::Model; 8]);
+    assert_eq!(sampled.value.origins, [Origin::Model; 8]);
     assert_eq!(sampled.answers.len(), 8);
     for request in endpoint.requests() {
         assert!(request.body["toolConfig"]["toolChoice"]["any"].is_object(), "{}", request.body);
@@ -109,7 +109,7 @@ fn a_cut_answer_is_requested_again_with_tokens_for_reasoning() {
         Reply::Http(200, Vec::new(), cut.to_string())
     });
     let sampled = turn(&sampler(&endpoint.endpoint_url()), 2).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(sampled.made.origins, [Origin::Model; 2]);
+    assert_eq!(sampled.value.origins, [Origin::Model; 2]);
     assert_eq!((sampled.answers.len(), endpoint.requests().len()), (2, 3));
 }
 
@@ -122,7 +122,7 @@ fn throttling_server_errors_and_time_outs_are_retried() {
         _ => Reply::Says(request.good_change()),
     });
     let sampled = turn(&sampler(&endpoint.endpoint_url()), 2).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(sampled.made.origins, [Origin::Model; 2]);
+    assert_eq!(sampled.value.origins, [Origin::Model; 2]);
     assert_eq!(sampled.answers.len(), 3, "an answer, a missing answer, an answer");
     assert_eq!(sampled.answers[1].text, "");
 }
@@ -134,7 +134,7 @@ fn silence_is_a_missing_answer() {
     let limits = Limits { call: Duration::from_millis(500), ..limits() };
     let sampler = sampler_within(&endpoint.endpoint_url(), limits);
     let sampled = turn(&sampler, 1).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(sampled.made.origins, [Origin::Replaced]);
+    assert_eq!(sampled.value.origins, [Origin::Replaced]);
     assert!(sampled.answers.iter().all(|answer| answer.text.is_empty()), "{:?}", sampled.answers);
 }
 

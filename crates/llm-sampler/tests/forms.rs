@@ -27,7 +27,7 @@ fn sampler(endpoint: &Endpoint) -> LlmSampler {
 }
 
 fn turn(sampler: &LlmSampler, count: u32) -> SamplerOutput<Turn> {
-    let before = ProgrammaticSampler.first_schema(SEED).expect("a first schema").made;
+    let before = ProgrammaticSampler.first_schema(SEED).expect("a first schema").value;
     sampler.next_turn(SEED, &before, count).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -44,12 +44,12 @@ fn an_answer_in_the_form_is_accepted_at_the_first_attempt() {
         let tally = Tally::default();
         let sampler = sampler(&endpoint).counted_by(&tally);
         let first = sampler.first_schema(SEED).expect("a schema");
-        assert_eq!(check(&first.made), []);
-        assert_eq!(first.made.title, "Made By Model");
-        assert!(first.made.entities.iter().all(|entity| entity.key.starts_with("model_")));
+        assert_eq!(check(&first.value), []);
+        assert_eq!(first.value.title, "Made By Model");
+        assert!(first.value.entities.iter().all(|entity| entity.key.starts_with("model_")));
         let sampled = turn(&sampler, 12);
-        assert_eq!(sampled.made.origins, [Origin::Model; 12]);
-        assert_eq!(check(&sampled.made.after), []);
+        assert_eq!(sampled.value.origins, [Origin::Model; 12]);
+        assert_eq!(check(&sampled.value.after), []);
         let counts = tally.counts();
         assert_eq!((counts.taken, counts.taken_first, counts.refused, counts.filled), (13, 13, 0, 0));
         assert_eq!(tally.by_purpose()["change"].taken, 12);
@@ -81,7 +81,7 @@ fn a_name_in_use_is_reported_and_requested_again_with_a_higher_temperature() {
         Reply::Says(answer.to_string())
     });
     let sampled = turn(&sampler(&endpoint), 10);
-    assert_eq!(sampled.made.origins, [Origin::Model; 10]);
+    assert_eq!(sampled.value.origins, [Origin::Model; 10]);
     let refused: Vec<&str> = sampled.answers.iter().filter_map(|answer| answer.refused.as_deref()).collect();
     assert!(!refused.is_empty());
     let again: Vec<ModelRequest> =
@@ -100,7 +100,7 @@ fn an_endpoint_that_accepts_and_ignores_a_form_gets_prose() {
     });
     let tally = Tally::default();
     let sampled = turn(&sampler(&endpoint).counted_by(&tally), 3);
-    assert_eq!(sampled.made.origins, [Origin::Replaced, Origin::Model, Origin::Model]);
+    assert_eq!(sampled.value.origins, [Origin::Replaced, Origin::Model, Origin::Model]);
     assert_eq!(sampled.answers.len(), 6, "an answer without the form is refused");
     let counts = tally.counts();
     assert_eq!((counts.taken, counts.refused, counts.filled), (2, 4, 1));
@@ -117,7 +117,7 @@ fn later_questions_keep_the_form_after_one_answer_in_prose() {
     });
     let sampled = turn(&sampler(&endpoint), 7);
     let [model, filled] = [Origin::Model, Origin::Replaced];
-    assert_eq!(sampled.made.origins, [model, model, model, model, filled, model, model]);
+    assert_eq!(sampled.value.origins, [model, model, model, model, filled, model, model]);
     assert!(endpoint.requests().iter().all(|request| request.body.get("response_format").is_some()));
     let refused: Vec<&str> =
         sampled.answers.iter().filter(|answer| answer.refused.is_some()).map(|a| &*a.text).collect();
@@ -138,7 +138,7 @@ fn a_bound_that_is_refused_for_one_answer_stays_for_others() {
         reply_in_form(request)
     });
     let sampled = turn(&sampler(&endpoint), 3);
-    assert_eq!(sampled.made.origins, [Origin::Model; 3]);
+    assert_eq!(sampled.value.origins, [Origin::Model; 3]);
     let bounded: Vec<bool> =
         endpoint.requests().iter().map(|request| request.body.get("max_tokens").is_some()).collect();
     assert_eq!(bounded, [true, true, false, true]);
@@ -155,7 +155,7 @@ fn a_repeated_example_is_refused_unless_it_is_one_of_several_choices() {
         let tally = Tally::default();
         let sampler = sampler(&endpoint).counted_by(&tally);
         let first = sampler.first_schema(SEED).expect("a schema");
-        assert_eq!(first.made, ProgrammaticSampler.first_schema(SEED).expect("a schema").made);
+        assert_eq!(first.value, ProgrammaticSampler.first_schema(SEED).expect("a schema").value);
         let sampled = turn(&sampler, 8);
         assert_eq!(tally.by_purpose()["first"].filled, 1);
         let by_purpose = tally.by_purpose();
@@ -165,7 +165,7 @@ fn a_repeated_example_is_refused_unless_it_is_one_of_several_choices() {
             continue;
         }
         assert!(change.filled > 0, "{change:?}");
-        for (change, origin) in sampled.made.changes.iter().zip(&sampled.made.origins) {
+        for (change, origin) in sampled.value.changes.iter().zip(&sampled.value.origins) {
             let text = serde_json::to_value(change).expect("JSON");
             let kind = text["change"].as_str().expect("a kind");
             let brings_names = kind.starts_with("rename_")
@@ -190,7 +190,7 @@ fn a_reasoning_model_gets_tokens_for_it() {
         reply_in_form(request)
     });
     let sampled = turn(&sampler(&endpoint), 2);
-    assert_eq!(sampled.made.origins, [Origin::Model; 2]);
+    assert_eq!(sampled.value.origins, [Origin::Model; 2]);
     assert_eq!((sampled.answers.len(), endpoint.requests().len()), (2, 4));
 }
 

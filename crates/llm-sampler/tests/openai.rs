@@ -45,7 +45,7 @@ fn reply_with_good_change(request: &ModelRequest) -> Reply {
 }
 
 fn before() -> Schema {
-    ProgrammaticSampler.first_schema(SEED).expect("a first schema").made
+    ProgrammaticSampler.first_schema(SEED).expect("a first schema").value
 }
 
 fn turn(sampler: &LlmSampler, count: u32) -> SamplerOutput<Turn> {
@@ -71,13 +71,13 @@ fn design() -> String {
 fn good_answers_are_accepted_and_replay_to_the_same_turn() {
     let endpoint = Endpoint::start(reply_with_good_change);
     let sampled = turn(&sampler(&endpoint.base_url()), 12);
-    assert_eq!(sampled.made.origins, [Origin::Model; 12]);
-    assert_eq!(sampled.made.changes.len(), 12);
-    assert_eq!(check(&sampled.made.after), []);
-    assert_eq!(sampled.made.after.turn, 2);
+    assert_eq!(sampled.value.origins, [Origin::Model; 12]);
+    assert_eq!(sampled.value.changes.len(), 12);
+    assert_eq!(check(&sampled.value.after), []);
+    assert_eq!(sampled.value.after.turn, 2);
     assert_eq!(sampled.answers.len(), 12);
     assert!(sampled.answers.iter().all(|answer| answer.attempt == 1 && answer.refused.is_none()));
-    let changes = serde_json::to_string(&sampled.made.changes).expect("JSON");
+    let changes = serde_json::to_string(&sampled.value.changes).expect("JSON");
     assert!(changes.contains("_of_model"), "{changes}");
     let requests = endpoint.requests();
     assert_eq!(requests.len(), 12);
@@ -98,18 +98,18 @@ fn the_seed_decides_the_kinds_and_later_ones_do_not_matter() {
     let endpoint = Endpoint::start(reply_with_good_change);
     let sampler = sampler(&endpoint.base_url());
     let (few, many) = (turn(&sampler, 3), turn(&sampler, 6));
-    assert_eq!(few.made.changes, many.made.changes[..3]);
+    assert_eq!(few.value.changes, many.value.changes[..3]);
 }
 
 #[test]
 fn a_first_design_is_checked_accepted_and_replayed() {
     let endpoint = Endpoint::start(|_| Reply::Says(design()));
     let first = sampler(&endpoint.base_url()).first_schema(SEED).expect("a schema");
-    assert_eq!(first.made.title, "Made by a model");
-    assert_eq!(first.made.entities[0].about, "something that only a model would say");
-    assert_eq!(first.made.conventions, before().conventions);
-    assert_eq!(first.made.used, before().used);
-    assert_eq!(check(&first.made), []);
+    assert_eq!(first.value.title, "Made by a model");
+    assert_eq!(first.value.entities[0].about, "something that only a model would say");
+    assert_eq!(first.value.conventions, before().conventions);
+    assert_eq!(first.value.used, before().used);
+    assert_eq!(check(&first.value), []);
     drop(endpoint);
     assert_eq!(replay(&first.answers).first_schema(SEED), Ok(first));
 }
@@ -126,7 +126,7 @@ fn a_faulty_design_is_requested_again_with_its_faults() {
         Reply::Says(bad.to_string())
     });
     let first = sampler(&endpoint.base_url()).first_schema(SEED).expect("a schema");
-    assert_eq!(first.made.title, "Made by a model");
+    assert_eq!(first.value.title, "Made by a model");
     let refused: Vec<&str> = first.answers.iter().filter_map(|answer| answer.refused.as_deref()).collect();
     assert_eq!(refused.len(), 2);
     assert!(refused[1].contains("1 entities"), "{refused:?}");
@@ -135,7 +135,7 @@ fn a_faulty_design_is_requested_again_with_its_faults() {
 
     let nonsense = Endpoint::start(|_| Reply::Says("{}".to_owned()));
     let first = sampler(&nonsense.base_url()).first_schema(SEED).expect("a schema");
-    assert_eq!(first.made, before(), "the generated one replaces it");
+    assert_eq!(first.value, before(), "the generated one replaces it");
     assert_eq!(first.answers.len() as u32, ATTEMPTS);
 }
 
@@ -151,8 +151,8 @@ fn after_nonsense_the_answer_is_requested_again_then_replaced_and_marked() {
         })
     });
     let sampled = turn(&sampler(&endpoint.base_url()), 2);
-    assert_eq!(sampled.made.origins, [Origin::Replaced; 2]);
-    assert_eq!(check(&sampled.made.after), []);
+    assert_eq!(sampled.value.origins, [Origin::Replaced; 2]);
+    assert_eq!(check(&sampled.value.after), []);
     let attempts: Vec<(&str, u32)> =
         sampled.answers.iter().map(|answer| (answer.purpose.as_str(), answer.attempt)).collect();
     assert_eq!(
@@ -195,7 +195,7 @@ fn a_change_that_the_schema_refuses_is_corrected() {
         Reply::Says(request.good_change())
     });
     let sampled = turn(&sampler(&endpoint.base_url()), 8);
-    assert_eq!(sampled.made.origins, [Origin::Model; 8]);
+    assert_eq!(sampled.value.origins, [Origin::Model; 8]);
     let refused: Vec<&str> = sampled.answers.iter().filter_map(|answer| answer.refused.as_deref()).collect();
     assert!(refused.len() >= 4, "{refused:?}");
 }
@@ -214,7 +214,7 @@ fn rate_limits_are_respected_and_server_errors_are_retried() {
     let begun = Instant::now();
     let sampled = turn(&sampler(&endpoint.base_url()), 1);
     assert!(begun.elapsed() >= Duration::from_secs(1), "it waits for the requested time");
-    assert_eq!(sampled.made.origins, [Origin::Model]);
+    assert_eq!(sampled.value.origins, [Origin::Model]);
     assert_eq!(sampled.answers.len(), 1, "only texts of the model are answers");
     assert_eq!(endpoint.requests().len(), 3);
 }
@@ -225,7 +225,7 @@ fn silence_is_recorded_as_a_missing_answer() {
     // Nothing has to come within this limit.
     let limits = Limits { call: Duration::from_millis(500), ..limits() };
     let sampled = turn(&sampler_within(&endpoint.base_url(), limits), 1);
-    assert_eq!(sampled.made.origins, [Origin::Replaced]);
+    assert_eq!(sampled.value.origins, [Origin::Replaced]);
     assert_eq!(sampled.answers.len(), 3);
     for answer in &sampled.answers {
         assert_eq!(answer.text, "");
@@ -250,7 +250,7 @@ fn an_invalid_or_too_long_reply_is_a_missing_answer() {
         _ => reply_with_good_change(request),
     });
     let sampled = turn(&sampler(&endpoint.base_url()), 2);
-    assert_eq!(sampled.made.origins, [Origin::Replaced, Origin::Model]);
+    assert_eq!(sampled.value.origins, [Origin::Replaced, Origin::Model]);
     assert!(sampled.answers.iter().all(|answer| answer.text.len() < 10_000));
 }
 
@@ -322,7 +322,7 @@ fn an_aborted_generation_resumes_where_it_ended() {
     let kept = journal();
     assert_eq!(kept.known(), 4);
     let sampled = turn(&sampler(&endpoint.base_url()).keeping(&kept), 6);
-    assert_eq!(sampled.made.origins, [Origin::Model; 6]);
+    assert_eq!(sampled.value.origins, [Origin::Model; 6]);
     assert_eq!(
         (sampled.answers.len(), endpoint.requests().len()),
         (7, 3),
@@ -430,11 +430,11 @@ fn an_unusable_address_or_key_is_refused_before_any_request() {
         ("https://user:secret@example.org/v1", "no user or password"),
         ("https://example.org/v1", "NO_SUCH_VARIABLE_HERE"),
     ] {
-        let given = [
+        let values = [
             ("llm_sampler.base_url", json!(url)),
             ("llm_sampler.key_variable", json!("NO_SUCH_VARIABLE_HERE")),
         ];
-        let settings = Settings::new("m", given.iter().map(|(key, value)| (*key, value))).expect("settings");
+        let settings = Settings::new("m", values.iter().map(|(key, value)| (*key, value))).expect("settings");
         let error = LlmSampler::new(&settings).err().expect(url);
         assert!(error.0.contains(expected), "{error}");
     }

@@ -266,6 +266,16 @@ impl Attempt {
         Some((names, more))
     }
 
+    /// How often something outside its agent ended the attempt, so that it was retried, as Stamina Lab's runner records it
+    /// (`repeats`). `None` = its source does not say.
+    pub fn repeats(&self) -> Option<u64> {
+        match self.extra.get("repeats") {
+            Some(stated) => stated.as_u64(),
+            // The runner leaves out a 0. Every version that records `left_out` counts retries.
+            None => self.left_out().map(|_| 0),
+        }
+    }
+
     /// The number of failing tests that the source states, where some tests neither passed nor failed ([`STATED_FAILING`]).
     pub fn stated_failing(&self) -> Option<u32> {
         u32::try_from(self.extra.get(STATED_FAILING)?.as_u64()?).ok()
@@ -324,6 +334,24 @@ mod tests {
             [serde_json::json!({}), serde_json::json!({"left_out": 3}), serde_json::json!({"left_out": [1]})]
         {
             assert_eq!(named(other), None);
+        }
+    }
+
+    #[test]
+    fn an_attempt_says_how_often_it_was_retried() {
+        let repeats = |extra: serde_json::Value| {
+            let extra = extra.as_object().cloned().unwrap_or_default();
+            Attempt { extra, ..Attempt::new(1, Verdict::Failed) }.repeats()
+        };
+        assert_eq!(repeats(serde_json::json!({"repeats": 2})), Some(2));
+        assert_eq!(repeats(serde_json::json!({"repeats": 2, "left_out": []})), Some(2));
+        assert_eq!(repeats(serde_json::json!({"left_out": ["link"]})), Some(0), "the runner leaves out a 0");
+        for unknown in [
+            serde_json::json!({}),
+            serde_json::json!({"repeats": "often"}),
+            serde_json::json!({"repeats": -1, "left_out": []}),
+        ] {
+            assert_eq!(repeats(unknown), None);
         }
     }
 

@@ -138,6 +138,7 @@ const WARNINGS: &[&str] = &[
     "table.no_number",
     "table.not_json",
     "table.parquet",
+    "table.repeat",
     "table.row_too_long",
     "table.too_many_attempts",
     "table.too_many_runs",

@@ -64,8 +64,8 @@ impl OwnedCall {
 pub(crate) struct AgentCall {
     pub(crate) end: ContainerEnd,
     pub(crate) outcome: Outcome,
-    /// `None` in direct mode.
-    pub(crate) seen: Option<AttemptSummary>,
+    /// What the gateway recorded of it; `None` in direct mode.
+    pub(crate) summary: Option<AttemptSummary>,
     /// The budget or the fault that ended it.
     pub(crate) stop_reason: Option<StopReason>,
     /// Why its end is attributed to the endpoint, although the gateway has not ended it. Where its harness may have finished, only
@@ -287,7 +287,7 @@ pub(crate) async fn call(
         Ok((end, outcome))
     });
     let (end, outcome) = read.await.map_err(AgentCallError::Files)?;
-    let mut called = AgentCall { end, outcome, seen: recorded, stop_reason, blamed: None };
+    let mut called = AgentCall { end, outcome, summary: recorded, stop_reason, blamed: None };
     let budget = context.settings.budgets.attempt.seconds.filter(|_| called.spent_its_time());
     let limit = Duration::from_secs(budget.unwrap_or(seconds));
     if let (Some(attempt), Some(ended_by)) = (&attempt, called.ended_by()) {

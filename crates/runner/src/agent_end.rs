@@ -36,7 +36,7 @@ pub(crate) fn agent_end(
     if let Some(over @ StopReason::Budget { .. }) = budget {
         return Ok(budget_spent(over));
     }
-    if exit.timed_out && outcome.end == Some(EndReason::Endpoint) && called.seen.is_none() {
+    if exit.timed_out && outcome.end == Some(EndReason::Endpoint) && called.summary.is_none() {
         return Err(Unrecorded::Endpoint(message.to_owned()));
     }
     if called.ran_out_of_time() {
@@ -63,7 +63,7 @@ pub(crate) fn agent_end(
             "the memory limit of the container ended it",
         ));
     }
-    let overflow = called.seen.as_ref().and_then(|recorded| match &recorded.stop_reason {
+    let overflow = called.summary.as_ref().and_then(|recorded| match &recorded.stop_reason {
         Some(StopReason::ContextOverflow { message }) => Some(message),
         _ => None,
     });
@@ -72,7 +72,9 @@ pub(crate) fn agent_end(
     }
     match outcome.end {
         None => Ok(AgentEnd { reason: None, exception: None }),
-        Some(EndReason::Endpoint) if called.seen.is_none() => Err(Unrecorded::Endpoint(message.to_owned())),
+        Some(EndReason::Endpoint) if called.summary.is_none() => {
+            Err(Unrecorded::Endpoint(message.to_owned()))
+        }
         // Its harness could not be started. A retry would fail too.
         Some(EndReason::Environment) => Err(Unrecorded::Refused(message.to_owned())),
         // The gateway saw no fault and the endpoint answers, so the end is attributed to the agent.
@@ -150,7 +152,7 @@ pub(crate) fn budget_spent(stop_reason: &StopReason) -> AgentEnd {
 /// Checks that the agent reached the gateway, while no call of the episode has worked yet. On a bridge a firewall may block
 /// it, and then the agent had no model.
 pub(crate) fn check_reached_gateway(called: &AgentCall) -> Result<(), Unrecorded> {
-    let silent = called.seen.as_ref().is_some_and(|recorded| recorded.records.is_empty());
+    let silent = called.summary.as_ref().is_some_and(|recorded| recorded.records.is_empty());
     if !silent || called.outcome.end != Some(EndReason::Endpoint) {
         return Ok(());
     }
@@ -210,7 +212,7 @@ mod tests {
     fn an_unreachable_gateway_is_not_attributed_to_the_agent() {
         let mut unreached = called(EndReason::Endpoint, false, None, false);
         assert!(check_reached_gateway(&unreached).is_ok(), "it was asked");
-        unreached.seen = Some(gateway::AttemptSummary::default());
+        unreached.summary = Some(gateway::AttemptSummary::default());
         assert!(matches!(
             check_reached_gateway(&unreached),
             Err(Unrecorded::Containers { is_gone: false, .. })
@@ -347,7 +349,7 @@ mod tests {
         let mut called = AgentCall {
             end: sandbox::ContainerEnd::default(),
             outcome: Outcome { end: Some(end), message: Some("said".to_owned()), ..Outcome::default() },
-            seen: (!direct).then_some(recorded),
+            summary: (!direct).then_some(recorded),
             stop_reason: None,
             blamed: blamed.map(|reason| fault(reason, FaultTreatment::Censored)),
         };

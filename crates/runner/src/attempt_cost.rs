@@ -15,7 +15,7 @@ pub(crate) struct AttemptCost {
 /// The cost of a call, by the gateway or, in direct mode, by the harness. Call it once per call: what the harness reports is
 /// added to the accounts of the run and the episode here.
 pub(crate) fn attempt_cost(context: &RunContext, episode: &str, called: &AgentCall) -> AttemptCost {
-    if let Some(recorded) = &called.seen {
+    if let Some(recorded) = &called.summary {
         return AttemptCost { tokens: recorded.spent.tokens, cost_usd: recorded.spent.cost_usd };
     }
     let reported = (called.outcome.usage, called.outcome.cost_usd);

@@ -107,14 +107,16 @@ pub(crate) async fn open(
             };
             let (listen, socket) = match gateway_place {
                 GatewayPlace::Address(host) => (vec![SocketAddr::new(host, 0)], None),
-                GatewayPlace::Socket { path, seen: recording } => (Vec::new(), Some((path, recording))),
+                GatewayPlace::Socket { path, container_address } => {
+                    (Vec::new(), Some((path, container_address)))
+                }
             };
             let mut gateway = match before {
                 EarlierSpending::Gateway(Some(old)) => old.successor(&listen, settings).await?,
                 _ => Gateway::start(&listen, settings).await?,
             };
-            if let Some((path, recording)) = socket {
-                gateway.listen_at(&path, recording)?;
+            if let Some((path, container_address)) = socket {
+                gateway.listen_at(&path, container_address)?;
             }
             Some(gateway)
         }

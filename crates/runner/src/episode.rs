@@ -254,7 +254,7 @@ impl Episode<'_> {
             at: clock::now(),
             episode: self.planned.name.clone(),
             turn,
-            of: turn_count,
+            turn_count,
         });
         Ok(data)
     }

@@ -90,8 +90,9 @@ pub enum Event {
         episode: String,
         /// From 1.
         turn: u32,
-        /// How many.
-        of: u32,
+        /// How many turns the episode has.
+        #[serde(rename = "of")]
+        turn_count: u32,
     },
     /// An attempt ended and is recorded.
     Attempt {

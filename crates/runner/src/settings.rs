@@ -262,8 +262,8 @@ pub struct RunSettings {
     pub tasks: Option<TaskSettings>,
     /// Other keys of the sections of agents, Docker and the sampler, dotted, as they were given: they do nothing here and
     /// stand in `config.yaml` again. Values of keys that are named like secrets are left out.
-    #[serde(default)]
-    pub kept: BTreeMap<String, serde_json::Value>,
+    #[serde(default, rename = "kept")]
+    pub other_values: BTreeMap<String, serde_json::Value>,
 }
 
 /// A setting that cannot be taken.

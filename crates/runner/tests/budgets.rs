@@ -34,7 +34,7 @@ async fn resumed(folder: &Path, change: &[&str]) -> (usize, Option<EndReason>) {
 }
 
 /// What is kept to continue with.
-fn kept(folder: &Path) -> Vec<String> {
+fn state_files(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder.join(".stamina/state/scenario_0")).unwrap();
     let mut names: Vec<_> =
         entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
@@ -62,11 +62,11 @@ async fn an_agent_that_uses_up_what_its_attempts_may_spend_has_failed() {
     assert_eq!(CensoringPolicy::default().ending(reason), Ending::Event);
     // It is a result: nobody offers to play it on, so nothing is kept for that.
     assert!(!live::is_resumable(reason));
-    assert_eq!(kept(&folder), ["journal.json"]);
+    assert_eq!(state_files(&folder), ["journal.json"]);
     // As where the process was killed before all of it was gone.
     std::fs::create_dir_all(folder.join(".stamina/state/scenario_0/live/workspace/deep")).unwrap();
     assert_eq!(resumed(&folder, &["limits.attempt.tokens=1000000"]).await, (0, None));
-    assert_eq!(kept(&folder), ["journal.json"]);
+    assert_eq!(state_files(&folder), ["journal.json"]);
     assert_eq!(imported(&folder).end(), (turn, reason));
 }
 
@@ -84,7 +84,7 @@ async fn an_episode_whose_budget_is_raised_plays_its_cut_off_attempt_again() {
     let cut_off = imported(&folder);
     assert_eq!(CensoringPolicy::default().ending(cut_off.end().1), Ending::Censored);
 
-    assert_eq!(kept(&folder), ["before", "journal.json", "live"], "what it would be continued with");
+    assert_eq!(state_files(&folder), ["before", "journal.json", "live"], "what it would be continued with");
 
     // Where it is spent still, it ends again at once, and nothing that was measured is lost.
     assert_eq!(resumed(&folder, &[]).await, (0, Some(EndReason::Budget)));
@@ -95,5 +95,5 @@ async fn an_episode_whose_budget_is_raised_plays_its_cut_off_attempt_again() {
     assert!(end.is_some_and(|end| end != EndReason::Budget), "{end:?}");
     let attempts = &imported(&folder).turns[0].attempts;
     assert_eq!(attempts.len(), 1, "it counts once: {attempts:?}");
-    assert_eq!(kept(&folder), ["journal.json"]);
+    assert_eq!(state_files(&folder), ["journal.json"]);
 }

@@ -232,7 +232,7 @@ struct ModelBehind {
 
 impl ModelBehind {
     fn new() -> Self {
-        let first = ProgrammaticSampler.first_schema(Seed { base: SEED, scenario: 0 }).unwrap().made;
+        let first = ProgrammaticSampler.first_schema(Seed { base: SEED, scenario: 0 }).unwrap().value;
         let task = Task {
             scenario: 0,
             turn: 1,

@@ -329,8 +329,8 @@ pub enum GatewayPlace {
     Socket {
         /// Its path; its folder is there.
         path: PathBuf,
-        /// What containers see of it.
-        seen: SocketAddr,
+        /// The address at which containers reach it.
+        container_address: SocketAddr,
     },
 }
 

@@ -71,7 +71,7 @@ impl Engine {
         self.network(run, &servers(run), true).await?;
         if reach == NetworkAccess::Gateway {
             let socket = self.gateway_socket(run, folder).await?;
-            return Ok(GatewayPlace::Socket { path: socket, seen: relay::GATEWAY_ADDRESS });
+            return Ok(GatewayPlace::Socket { path: socket, container_address: relay::GATEWAY_ADDRESS });
         }
         let name = open(run);
         self.network(run, &name, false).await?;

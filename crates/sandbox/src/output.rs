@@ -56,7 +56,7 @@ impl KeptOutput {
 mod tests {
     use super::*;
 
-    fn kept(cap: u64, pieces: &[&[u8]]) -> (String, u64) {
+    fn text_and_total(cap: u64, pieces: &[&[u8]]) -> (String, u64) {
         let mut kept = KeptOutput::new(cap);
         for piece in pieces {
             kept.push(piece);
@@ -67,17 +67,17 @@ mod tests {
 
     #[test]
     fn what_fits_is_kept_whole() {
-        assert_eq!(kept(8, &[b"abc", b"defgh"]), ("abcdefgh".to_owned(), 8));
-        assert_eq!(kept(8, &[]), (String::new(), 0));
+        assert_eq!(text_and_total(8, &[b"abc", b"defgh"]), ("abcdefgh".to_owned(), 8));
+        assert_eq!(text_and_total(8, &[]), (String::new(), 0));
     }
 
     #[test]
     fn the_middle_goes_and_is_counted() {
         assert_eq!(
-            kept(8, &[b"abcdef", b"ghi", b"jklmnop"]),
+            text_and_total(8, &[b"abcdef", b"ghi", b"jklmnop"]),
             ("abcd\n[8 bytes dropped here]\nmnop".to_owned(), 16)
         );
-        assert_eq!(kept(4, &[b"0123456789"]), ("01\n[6 bytes dropped here]\n89".to_owned(), 10));
+        assert_eq!(text_and_total(4, &[b"0123456789"]), ("01\n[6 bytes dropped here]\n89".to_owned(), 10));
     }
 
     #[test]

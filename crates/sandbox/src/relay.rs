@@ -39,8 +39,8 @@ const SCRIPT: &str = include_str!("relay.py");
 pub(crate) struct Relays {
     /// The socket of each run's gateway.
     sockets: HashMap<String, PathBuf>,
-    /// Names of containers.
-    made: HashMap<Owner, String>,
+    /// The name of the relay container of each episode.
+    container_names: HashMap<Owner, String>,
 }
 
 impl Engine {
@@ -66,7 +66,7 @@ impl Engine {
     ) -> Result<Option<String>, SandboxError> {
         let (relay_container, socket) = {
             let relays = self.relays.lock().await;
-            (relays.made.get(owner).cloned(), relays.sockets.get(&owner.run).cloned())
+            (relays.container_names.get(owner).cloned(), relays.sockets.get(&owner.run).cloned())
         };
         let Some(socket) = socket else { return Ok(None) };
         if let Some(name) = relay_container
@@ -77,7 +77,7 @@ impl Engine {
         self.remove_stale(owner, "relay").await?;
         let name = unique_name(&owner.run, &owner.episode, "relay");
         // Known before it is made, so that it can be taken away if that fails half-way.
-        self.relays.lock().await.made.insert(owner.clone(), name.clone());
+        self.relays.lock().await.container_names.insert(owner.clone(), name.clone());
         let mut output = self.start_container(&name, body(owner, &socket, extra)).await?;
         let answer = tokio::time::timeout(PATIENCE, ready(&mut output)).await;
         match answer.unwrap_or_else(|_| Err("it said nothing".to_owned())) {
@@ -91,7 +91,7 @@ impl Engine {
 
     /// Takes the relay of an episode away.
     pub(crate) async fn release(&self, owner: &Owner) -> Result<(), SandboxError> {
-        self.relays.lock().await.made.remove(owner);
+        self.relays.lock().await.container_names.remove(owner);
         // By its labels: it may have been made before the way to the engine was made anew.
         self.remove_stale(owner, "relay").await
     }
@@ -100,7 +100,7 @@ impl Engine {
     pub(crate) async fn forget_relays(&self, run: &str) {
         let mut relays = self.relays.lock().await;
         relays.sockets.remove(run);
-        relays.made.retain(|owner, _| owner.run != run);
+        relays.container_names.retain(|owner, _| owner.run != run);
     }
 }
 

@@ -273,7 +273,7 @@ async fn one_that_leaves_a_process_behind_that_holds_its_output() {
 async fn the_gateway_is_reached_and_nothing_else() {
     use tokio::io::AsyncWriteExt;
     let place = TestPlace::new().await;
-    let GatewayPlace::Socket { path, seen: gateway } = place.prepare().await else {
+    let GatewayPlace::Socket { path, container_address: gateway } = place.prepare().await else {
         panic!("a gateway for containers without a network has a socket");
     };
     let listener = tokio::net::UnixListener::bind(&path).unwrap();
@@ -351,7 +351,9 @@ async fn the_gateway_is_reached_and_nothing_else() {
 // docs/security.md: Agents
 async fn a_flood_of_requests_does_not_fill_the_relay() {
     let place = TestPlace::new().await;
-    let GatewayPlace::Socket { path, seen } = place.prepare().await else { panic!("it has a socket") };
+    let GatewayPlace::Socket { path, container_address } = place.prepare().await else {
+        panic!("it has a socket")
+    };
     // It takes connections and reads nothing.
     let gateway = std::os::unix::net::UnixListener::bind(&path).unwrap();
     std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
@@ -362,8 +364,8 @@ async fn a_flood_of_requests_does_not_fill_the_relay() {
          open my $f, q(<), q(/proc/net/tcp); my ($n, $sum) = (0, 0); while (<$f>) {{ my @w = split; next unless \
          $w[1] =~ /:{port:04X}$/ and $w[3] eq q(01); $n++; $sum += hex((split /:/, $w[4])[1]) }} print qq($n ), \
          ($sum < (16 << 20) ? qq(held back\n) : qq($sum bytes wait\n))'",
-        ip = seen.ip(),
-        port = seen.port(),
+        ip = container_address.ip(),
+        port = container_address.port(),
     );
     let end = place.run(&place.shell(&script)).await;
     assert_eq!(text(&end.stdout), "100 held back\n", "{end:?}");

@@ -47,8 +47,8 @@ async fn images_are_built_and_work() {
             let (mut steps, mut finished) = (0, false);
             while let Some(news) = news.recv().await {
                 match news {
-                    BuildNews::Step { step, of: total, .. } => {
-                        assert!(step <= total);
+                    BuildNews::Step { step, step_count, .. } => {
+                        assert!(step <= step_count);
                         steps += 1;
                     }
                     BuildNews::Finished { .. } => finished = true,

@@ -47,8 +47,8 @@ pub trait Sampler: Sync {
 /// What a sampler made, and what a model answered while it did (recorded in the pack, so that it replays without the model).
 #[derive(Debug, Clone, PartialEq)]
 pub struct SamplerOutput<T> {
-    /// What was made.
-    pub made: T,
+    /// The schema or the turn.
+    pub value: T,
     /// In the order in which they came; empty for the programmatic sampler.
     pub answers: Vec<Answer>,
 }
@@ -142,7 +142,7 @@ impl Sampler for ProgrammaticSampler {
     fn first_schema(&self, seed: Seed) -> Result<SamplerOutput<Schema>, SampleError> {
         let schema = first_schema::first_schema(seed)
             .ok_or(SampleError::Stuck { scenario: seed.scenario, turn: 1 })?;
-        Ok(SamplerOutput { made: schema, answers: Vec::new() })
+        Ok(SamplerOutput { value: schema, answers: Vec::new() })
     }
 
     fn next_turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<SamplerOutput<Turn>, SampleError> {
@@ -158,7 +158,7 @@ impl Sampler for ProgrammaticSampler {
             after = changed;
         }
         let origins = vec![Origin::Programmatic; changes.len()];
-        Ok(SamplerOutput { made: Turn { changes, origins, after }, answers: Vec::new() })
+        Ok(SamplerOutput { value: Turn { changes, origins, after }, answers: Vec::new() })
     }
 }
 

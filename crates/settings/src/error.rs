@@ -14,22 +14,22 @@ pub enum ConfigError {
         place: String,
     },
     /// The key takes something else.
-    #[error("{}\"{key}\" is {given}; it takes {wanted}", place_before(place))]
+    #[error("{}\"{key}\" is {value}; it takes {wanted}", place_before(place))]
     Value {
         /// The key.
         key: String,
         /// What was given, shortened.
-        given: String,
+        value: String,
         /// What it takes, in words.
         wanted: String,
         /// Where it stands.
         place: String,
     },
     /// A word among the values that is no `key=value`.
-    #[error("\"{given}\" is no key=value")]
+    #[error("\"{text}\" is no key=value")]
     NotAPair {
         /// As given.
-        given: String,
+        text: String,
     },
     /// A file that is no YAML, or no mapping.
     #[error("{place}: {problem}")]

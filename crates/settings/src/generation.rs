@@ -78,7 +78,7 @@ impl Generation {
             }
             Err(ConfigError::Value {
                 key: format!("{section}.{name}"),
-                given: value.to_string(),
+                value: value.to_string(),
                 wanted: ValueKind::Integer(low, high).words(),
                 place: String::new(),
             })

@@ -22,7 +22,7 @@ pub struct Config {
     /// Where the pack goes, if it says so (`output_dir`).
     pub output_dir: Option<String>,
     /// Every key that was given and not taken back, with its last value.
-    pub given: BTreeMap<String, Value>,
+    pub values: BTreeMap<String, Value>,
 }
 
 /// A YAML file that was read.
@@ -49,38 +49,38 @@ impl Config {
     /// What was given, and the declared default of each key that was not.
     pub fn with_defaults(&self) -> BTreeMap<String, Value> {
         let mut values = defaults().clone();
-        values.extend(self.given.iter().map(|(key, value)| (key.clone(), value.clone())));
+        values.extend(self.values.iter().map(|(key, value)| (key.clone(), value.clone())));
         values
     }
 
     /// Takes a key and all below it away. False if there was none.
     pub fn leave_out(&mut self, key: &str) -> bool {
-        let (before, within) = (self.given.len(), format!("{key}."));
-        self.given.retain(|other, _| other != key && !other.starts_with(&within));
-        self.given.len() < before
+        let (before, within) = (self.values.len(), format!("{key}."));
+        self.values.retain(|other, _| other != key && !other.starts_with(&within));
+        self.values.len() < before
     }
 }
 
 /// Files in order, then `key=value`s in order.
 pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<Config, ConfigError> {
-    let mut given = BTreeMap::new();
+    let mut settings = BTreeMap::new();
     for file in files {
-        put_all(&mut given, file)?;
+        put_all(&mut settings, file)?;
     }
     for pair in values {
         for (key, value) in keys_of_pair(pair)? {
-            put(&mut given, &key, &value, "--values")?;
+            put(&mut settings, &key, &value, "--values")?;
         }
     }
-    Ok(finish(given))
+    Ok(finish(settings))
 }
 
 /// Puts the keys of a file in their places. A file with a setting, or with a key that is like one, says which key is unknown; any other
 /// is not quoted.
-fn put_all(given: &mut BTreeMap<String, Value>, file: &ConfigFile) -> Result<(), ConfigError> {
+fn put_all(settings: &mut BTreeMap<String, Value>, file: &ConfigFile) -> Result<(), ConfigError> {
     let (mut has_setting, mut unknown) = (false, None);
     for (key, value) in keys_of_file(file)? {
-        match put(given, &key, &value, &file.name) {
+        match put(settings, &key, &value, &file.name) {
             Ok(()) => has_setting = true,
             Err(error @ ConfigError::UnknownKey { .. }) => unknown = unknown.or(Some(error)),
             Err(error) => return Err(error),
@@ -104,25 +104,25 @@ fn is_like_a_setting(error: &ConfigError) -> bool {
 /// knows. A key that [`resolve`] would refuse is left out, and told; a file of which no key at all is taken is an error, which
 /// quotes none of it.
 pub fn read(file: &ConfigFile) -> Result<(Config, Vec<OmittedKey>), ConfigError> {
-    let mut given = BTreeMap::new();
+    let mut settings = BTreeMap::new();
     let mut left_out = Vec::new();
     for (key, value) in keys_of_file(file)? {
-        if let Err(refused) = put(&mut given, &key, &value, "")
+        if let Err(refused) = put(&mut settings, &key, &value, "")
             && !value.is_null()
         {
             let is_unknown = matches!(refused, ConfigError::UnknownKey { .. });
             left_out.push(OmittedKey { key: short(&key), reason: refused.to_string(), is_unknown });
         }
     }
-    if given.is_empty() && left_out.iter().any(|left| left.is_unknown) {
+    if settings.is_empty() && left_out.iter().any(|left| left.is_unknown) {
         return Err(ConfigError::NoSettings { place: file.name.clone() });
     }
-    Ok((finish(given), left_out))
+    Ok((finish(settings), left_out))
 }
 
 /// The keys of one `key=value`: lists and mappings are written as in YAML, `[a, b]` and `{name: value}`.
 fn keys_of_pair(pair: &str) -> Result<Vec<(String, Value)>, ConfigError> {
-    let (key, value) = pair.split_once('=').ok_or_else(|| ConfigError::NotAPair { given: short(pair) })?;
+    let (key, value) = pair.split_once('=').ok_or_else(|| ConfigError::NotAPair { text: short(pair) })?;
     let (key, value) = (key.trim(), value.trim());
     let value = match unquoted(value) {
         ("null" | "None" | "~" | "", false) => Value::Null,
@@ -152,7 +152,7 @@ fn is_flow(text: &str) -> bool {
 
 /// Puts a value in its place; `null` takes it away, and of a section all.
 fn put(
-    given: &mut BTreeMap<String, Value>,
+    settings: &mut BTreeMap<String, Value>,
     key: &str,
     value: &Value,
     place: &str,
@@ -162,11 +162,11 @@ fn put(
         let is_section =
             is_free_section(key) || keys().iter().any(|known| known.dotted().starts_with(&within));
         if is_section {
-            given.retain(|other, _| !other.starts_with(&within));
+            settings.retain(|other, _| !other.starts_with(&within));
             return Ok(());
         }
         known_key(key, place)?;
-        given.remove(key);
+        settings.remove(key);
         return Ok(());
     }
     // A file of OmegaConf may refer to its surroundings. Taken literally, it would name folders and models so.
@@ -174,7 +174,7 @@ fn put(
     if refers(value) || value.as_array().is_some_and(|items| items.iter().any(refers)) {
         return Err(ConfigError::Value {
             key: short(key),
-            given: shown_value(value),
+            value: shown_value(value),
             wanted: "a plain value: ${…} is not resolved".to_owned(),
             place: place.to_owned(),
         });
@@ -186,7 +186,7 @@ fn put(
         },
         Some(known) => checked_value(known.takes(), key, value, place)?,
     };
-    given.insert(key.to_owned(), value);
+    settings.insert(key.to_owned(), value);
     Ok(())
 }
 
@@ -194,7 +194,7 @@ fn put(
 fn checked_value(takes: ValueKind, key: &str, value: &Value, place: &str) -> Result<Value, ConfigError> {
     takes.take(value).ok_or_else(|| ConfigError::Value {
         key: key.to_owned(),
-        given: shown_value(value),
+        value: shown_value(value),
         wanted: takes.words(),
         place: place.to_owned(),
     })
@@ -223,9 +223,9 @@ fn known_key(key: &str, place: &str) -> Result<Option<&'static Key>, ConfigError
     Err(ConfigError::UnknownKey { key: short(key), nearest: nearest_key(key), place: place.to_owned() })
 }
 
-fn finish(given: BTreeMap<String, Value>) -> Config {
-    let output_dir = given.get("output_dir").and_then(Value::as_str).map(str::to_owned);
-    Config { generation: generation(&given), output_dir, given }
+fn finish(values: BTreeMap<String, Value>) -> Config {
+    let output_dir = values.get("output_dir").and_then(Value::as_str).map(str::to_owned);
+    Config { generation: generation(&values), output_dir, values }
 }
 
 impl Default for Generation {
@@ -236,8 +236,8 @@ impl Default for Generation {
 }
 
 /// What decides about the bytes of a pack, by what is given and by the declared defaults.
-fn generation(given: &BTreeMap<String, Value>) -> Generation {
-    let value = |key: &str| given.get(key).or_else(|| defaults().get(key));
+fn generation(values: &BTreeMap<String, Value>) -> Generation {
+    let value = |key: &str| values.get(key).or_else(|| defaults().get(key));
     let word = value("benchmark").and_then(Value::as_str);
     let benchmark =
         Benchmark::ALL.into_iter().find(|benchmark| word == Some(benchmark.as_str())).unwrap_or_default();

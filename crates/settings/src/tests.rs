@@ -42,8 +42,8 @@ fn the_commands_of_the_readme_are_taken() {
     assert_eq!((config.generation.n_scenarios, config.generation.n_turns), (20, 100));
     assert_eq!(config.generation.base_seed, 0);
     assert_eq!(config.output_dir.as_deref(), Some("/path/to/results"));
-    assert_eq!(config.given["mini_swe.model_id"], "bedrock/zai.glm-5");
-    assert_eq!(config.given["docker.extra_docker_args"], "-u 0:0 -e HOME=/root");
+    assert_eq!(config.values["mini_swe.model_id"], "bedrock/zai.glm-5");
+    assert_eq!(config.values["docker.extra_docker_args"], "-u 0:0 -e HOME=/root");
 }
 
 #[test]
@@ -93,12 +93,12 @@ fn episodes_are_numbers_in_every_spelling() {
     let key = "restful_server_gen_iterative.execute_episodes";
     for spelling in ["1,5,10", "\"1,5,10\"", "1, 5, 10"] {
         let config = values(&[&format!("{key}={spelling}")]).expect("it is one");
-        assert_eq!(config.given[key], json!([1, 5, 10]));
+        assert_eq!(config.values[key], json!([1, 5, 10]));
     }
     let listed = resolve(&[file(&format!("{key}: [1, 5, 10]\n"))], &[]).expect("it is one");
-    assert_eq!(listed.given[key], json!([1, 5, 10]));
+    assert_eq!(listed.values[key], json!([1, 5, 10]));
     let none = values(&[&format!("{key}=None")]).expect("it is one");
-    assert!(none.given.is_empty());
+    assert!(none.values.is_empty());
     assert!(values(&[&format!("{key}=1,,2")]).is_err());
 }
 
@@ -194,7 +194,7 @@ proptest! {
         let by_files = resolve(&files, &[]).expect("every key takes its value");
         prop_assert_eq!(&by_files, &resolve(&[], &list).expect("every key takes its value"));
         prop_assert_eq!(by_files.generation.check(), Ok(()));
-        for (key, value) in &by_files.given {
+        for (key, value) in &by_files.values {
             let last = pairs.iter().rev().find(|(k, _)| k == key).map(|(_, v)| v);
             prop_assert_eq!(Some(value), last);
         }
@@ -234,11 +234,11 @@ fn values_take_lists_and_mappings_as_yaml_has_them() {
         ],
     )
     .unwrap();
-    assert_eq!(config.given["tags"], serde_json::json!(["a", "b"]));
-    assert_eq!(config.given["restful_server_gen_iterative.execute_episodes"], serde_json::json!([1, 5]));
-    assert_eq!(config.given["docker.env_vars.A"], "x");
-    assert_eq!(config.given["docker.env_vars.B"], "y z");
-    assert_eq!(config.given["opencode.model_id"], "[plain]");
+    assert_eq!(config.values["tags"], serde_json::json!(["a", "b"]));
+    assert_eq!(config.values["restful_server_gen_iterative.execute_episodes"], serde_json::json!([1, 5]));
+    assert_eq!(config.values["docker.env_vars.A"], "x");
+    assert_eq!(config.values["docker.env_vars.B"], "y z");
+    assert_eq!(config.values["opencode.model_id"], "[plain]");
     let broken = resolve(&[], &["tags=[a, [b]".to_owned()]).unwrap_err();
     assert_eq!(broken.code(), "config.yaml");
 }
@@ -256,8 +256,8 @@ fn nothing_in_a_section_takes_the_whole_section_back() {
     let first = ConfigFile { name: "a.yaml".to_owned(), text };
     let second =
         ConfigFile { name: "b.yaml".to_owned(), text: "docker: null\nrestful_server_gen: null\n".to_owned() };
-    assert!(resolve(std::slice::from_ref(&first), &[]).unwrap().given.contains_key("docker.image_name"));
-    assert!(resolve(&[first, second], &[]).unwrap().given.is_empty());
+    assert!(resolve(std::slice::from_ref(&first), &[]).unwrap().values.contains_key("docker.image_name"));
+    assert!(resolve(&[first, second], &[]).unwrap().values.is_empty());
 }
 
 #[test]
@@ -312,8 +312,8 @@ fn a_number_of_a_section_of_others_that_is_out_of_range_is_refused_where_it_is_r
         assert!(error.contains("llm_sampler.timeout_seconds") && error.contains("from 1 to 3600"), "{error}");
     }
     let taken = resolve(&[], &["llm_sampler.timeout_seconds=3600".to_owned()]).unwrap();
-    assert_eq!(taken.given["llm_sampler.timeout_seconds"], 3600);
+    assert_eq!(taken.values["llm_sampler.timeout_seconds"], 3600);
     let (config, left_out) = read(&file("agent: MOCK\nllm_sampler:\n  calls_at_once: 65\n")).unwrap();
-    assert!(!config.given.contains_key("llm_sampler.calls_at_once"));
+    assert!(!config.values.contains_key("llm_sampler.calls_at_once"));
     assert_eq!(left_out[0].key, "llm_sampler.calls_at_once");
 }

@@ -62,8 +62,8 @@ impl ValueKind {
                 number.filter(|number| (low..=high).contains(number)).map(Value::from)
             }
             Self::Word(words) => {
-                let given = value.as_str()?;
-                words.iter().find(|word| **word == given).map(|word| Value::from(*word))
+                let text = value.as_str()?;
+                words.iter().find(|word| **word == text).map(|word| Value::from(*word))
             }
             Self::Text => match value {
                 Value::String(text) if !text.is_empty() && text.len() <= LONGEST_TEXT => Some(value.clone()),

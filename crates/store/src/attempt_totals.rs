@@ -12,8 +12,8 @@ use crate::{EpisodeId, Result, RunId, Store};
 pub struct AttemptTotals {
     /// From 1.
     pub number: u32,
-    /// How many there are.
-    pub made: u32,
+    /// How many attempts there are.
+    pub attempts: u32,
     /// How many passed.
     pub passed: u32,
     /// How many failed.
@@ -78,7 +78,7 @@ impl Store {
             let rows = find.query_map(params![run, json(&except)?], |row| {
                 Ok(AttemptTotals {
                     number: row.get(0)?,
-                    made: row.get(1)?,
+                    attempts: row.get(1)?,
                     passed: row.get(2)?,
                     failed: row.get(3)?,
                     errors: row.get(4)?,

@@ -41,7 +41,7 @@ struct Writer {
     conn: Connection,
     interned: InternedRows,
     /// `PRAGMA data_version`. It changes when another connection writes, which makes `interned` invalid.
-    seen: i64,
+    data_version: i64,
 }
 
 impl Store {
@@ -100,7 +100,7 @@ impl Store {
     }
 
     fn from_connection(conn: Connection, path: Option<PathBuf>) -> Self {
-        let writer = Writer { conn, interned: InternedRows::default(), seen: 0 };
+        let writer = Writer { conn, interned: InternedRows::default(), data_version: 0 };
         Self {
             path,
             writer: Some(Mutex::new(writer)),
@@ -116,12 +116,12 @@ impl Store {
             return Err(StoreError::ReadOnly { path: self.path.clone().unwrap_or_default() });
         };
         let mut writer = lock(writer);
-        let Writer { conn, interned, seen } = &mut *writer;
+        let Writer { conn, interned, data_version } = &mut *writer;
         let tx = Transaction::new(conn, TransactionBehavior::Immediate)?;
         let now: i64 = tx.pragma_query_value(None, "data_version", |row| row.get(0))?;
-        if now != *seen {
+        if now != *data_version {
             interned.forget();
-            *seen = now;
+            *data_version = now;
         }
         let result = {
             let mut write = Write { tx, interned: &mut *interned };

@@ -144,16 +144,31 @@ impl Store {
         })
     }
 
-    /// Says which runs of a source stay left out, by place and key. The others are read again, and are left out again if they are
-    /// still copies. Call it before their parts are read.
-    pub fn keep_left_out(&self, source: SourceId, keep: &HashSet<(String, String)>) -> Result<()> {
+    /// Says which runs and parts of a source stay left out, by place and key. The others are read again, and are left out again if
+    /// they are still copies. Call it before their parts are read. An import that ends in between has forgotten their stamps, so
+    /// that the next one reads them.
+    pub fn keep_left_out(
+        &self,
+        source: SourceId,
+        kept_runs: &HashSet<(String, String)>,
+        kept_parts: &HashMap<(String, String), u64>,
+    ) -> Result<()> {
         self.write(|write| {
             let conn = &write.tx;
+            let mut find = conn.prepare_cached(
+                "SELECT id, place, key FROM part WHERE source = ?1 AND left_out = 1 AND stamp IS NOT NULL",
+            )?;
+            let parts: Vec<(i64, (String, String))> = find
+                .query_map([source], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?
+                .collect::<rusqlite::Result<_>>()?;
+            for (id, _) in parts.iter().filter(|(_, part)| !kept_parts.contains_key(part)) {
+                conn.prepare_cached("UPDATE part SET stamp = NULL WHERE id = ?1")?.execute([id])?;
+            }
             let mut find = conn.prepare_cached("SELECT place, key FROM left_out_run WHERE source = ?1")?;
             let known: Vec<(String, String)> = find
                 .query_map([source], |row| Ok((row.get(0)?, row.get(1)?)))?
                 .collect::<rusqlite::Result<_>>()?;
-            for (place, key) in known.iter().filter(|run| !keep.contains(*run)) {
+            for (place, key) in known.iter().filter(|run| !kept_runs.contains(*run)) {
                 conn.prepare_cached(
                     "DELETE FROM left_out_run WHERE source = ?1 AND place = ?2 AND key = ?3",
                 )?
@@ -342,10 +357,12 @@ mod tests {
         assert!(!store.left_out(source).unwrap().runs[0].has_original);
         store.withdraw(&[slug], None).unwrap();
         let kept = HashSet::from([("b".to_owned(), "b".to_owned())]);
-        store.keep_left_out(source, &kept).unwrap();
+        store.keep_left_out(source, &kept, &found.parts).unwrap();
         assert_eq!(store.left_out(source).unwrap(), found);
-        store.keep_left_out(source, &HashSet::new()).unwrap();
-        assert!(store.left_out(source).unwrap().runs.is_empty());
+        // The stamp of a part stayed: after an import that was stopped it counted as read, and its run had no trial.
+        store.keep_left_out(source, &HashSet::new(), &HashMap::new()).unwrap();
+        assert_eq!(store.left_out(source).unwrap(), CopiesLeftOut::default());
+        assert_eq!(store.part_stamps(source).unwrap().len(), 1);
         // Read again, it counts as read.
         put(&store, source, "b", &[("y", true)]);
         assert_eq!(store.part_stamps(source).unwrap().len(), 2);

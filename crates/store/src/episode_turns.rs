@@ -291,10 +291,10 @@ pub(crate) fn put(conn: &Connection, id: EpisodeId, episode: &Episode, used: &Us
 
 /// A condition that holds for episodes of which the tokens of a column are known at every attempt, or given for the whole
 /// episode. Attempts are looked at only where not every turn has known input and output.
-fn tokens_are_whole(column: &str, given: &str) -> String {
+fn tokens_are_whole(column: &str, key: &str) -> String {
     format!(
         "episode.{column} IS NOT NULL AND (tokens_turns = episode.reached_turns
-           OR episode.given_tokens ->> '{given}' IS NOT NULL
+           OR episode.given_tokens ->> '{key}' IS NOT NULL
            OR NOT EXISTS (SELECT 1 FROM turn JOIN attempt ON attempt.turn = turn.id
              WHERE turn.episode = episode.id AND attempt.{column} IS NULL))"
     )
@@ -361,10 +361,13 @@ mod tests {
     }
 
     /// Turns with one attempt each, of these input and output tokens.
-    fn episode(given: (Option<u64>, Option<u64>), attempts: &[(Option<u64>, Option<u64>)]) -> Episode {
+    fn episode(
+        episode_tokens: (Option<u64>, Option<u64>),
+        attempts: &[(Option<u64>, Option<u64>)],
+    ) -> Episode {
         let tokens = |(input, output)| Tokens { input, output, cached: None };
         let mut episode = Episode::new("a", "a");
-        episode.tokens = Some(tokens(given)).filter(|tokens| !tokens.is_unknown());
+        episode.tokens = Some(tokens(episode_tokens)).filter(|tokens| !tokens.is_unknown());
         for (number, used) in (1..).zip(attempts) {
             let mut attempt = Attempt::new(1, Verdict::Passed);
             attempt.tokens = tokens(*used);

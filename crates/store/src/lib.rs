@@ -14,6 +14,7 @@
 
 mod abilities;
 mod annotations;
+mod attempt_remarks;
 mod attempt_totals;
 mod cached_input;
 mod changes;
@@ -59,6 +60,7 @@ mod withdrawn;
 mod withdrawn_filter;
 mod write;
 
+pub use attempt_remarks::{AttemptRemarks, IncompleteAttempt, RetriedAttempt};
 pub use attempt_totals::{AttemptTotals, RewardTotals};
 pub use changes::Changes;
 pub use connection::Store;

@@ -178,7 +178,8 @@ fn outcome_from_letter(letter: u8) -> Result<TestOutcome> {
 #[derive(Debug, Serialize, Deserialize)]
 struct Detail<'a> {
     /// Position in the suite, from 0.
-    at: usize,
+    #[serde(rename = "at")]
+    position: usize,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     group: Option<Text<'a>>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -201,7 +202,7 @@ impl<'a> Detail<'a> {
     fn from_test(index: usize, test: &'a TestResult) -> Option<Self> {
         let text = |text: &'a Option<String>| text.as_deref().map(|text| cut(text, MESSAGE_BYTES));
         let detail = Self {
-            at: index,
+            position: index,
             group: text(&test.group),
             kind: text(&test.kind),
             intent: text(&test.intent),
@@ -221,7 +222,7 @@ impl<'a> Detail<'a> {
     }
 
     fn put_into(self, tests: &mut [TestResult]) {
-        let Some(test) = tests.get_mut(self.at) else { return };
+        let Some(test) = tests.get_mut(self.position) else { return };
         test.group = self.group.map(Text::into_owned);
         test.kind = self.kind.map(Text::into_owned);
         test.intent = self.intent.map(Text::into_owned);

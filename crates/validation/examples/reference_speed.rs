@@ -26,12 +26,12 @@ fn median(mut seconds: Vec<f64>) -> f64 {
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() -> Result<(), Box<dyn Error>> {
     let seed = scenario::Seed { base: 0, scenario: 0 };
-    let mut schema = ProgrammaticSampler.first_schema(seed)?.made;
+    let mut schema = ProgrammaticSampler.first_schema(seed)?.value;
     let mut before = suite(seed, &schema, None);
     let mut rows = Vec::new();
     for turn in 1..=100_u32 {
         if turn > 1 {
-            schema = ProgrammaticSampler.next_turn(seed, &schema, 5)?.made.after;
+            schema = ProgrammaticSampler.next_turn(seed, &schema, 5)?.value.after;
             before = suite(seed, &schema, Some(&before));
         }
         if turn != 1 && turn % 25 != 0 {

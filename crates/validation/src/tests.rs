@@ -103,11 +103,11 @@ fn unstated_texts(schema: &Schema, suite: &Suite) -> Vec<String> {
 /// What is wrong with the suites of some turns of a scenario.
 fn walk(scenario: u32, turns: u32, every: u32) -> Vec<String> {
     let seed = Seed { base: 0, scenario };
-    let mut schema = ProgrammaticSampler.first_schema(seed).expect("there is a first schema").made;
+    let mut schema = ProgrammaticSampler.first_schema(seed).expect("there is a first schema").value;
     let mut wrong = Vec::new();
     for turn in 1..=turns {
         let before = schema;
-        schema = ProgrammaticSampler.next_turn(seed, &before, 5).expect("there is a turn").made.after;
+        schema = ProgrammaticSampler.next_turn(seed, &before, 5).expect("there is a turn").value.after;
         if turn % every != 0 {
             continue;
         }
@@ -153,10 +153,10 @@ fn a_change_of_any_kind_is_noticed_alone() {
     let (mut noticed_kinds, mut unnoticed) = (BTreeSet::new(), Vec::new());
     for number in 0..4 {
         let seed = Seed { base: 0, scenario: number };
-        let mut before = ProgrammaticSampler.first_schema(seed).unwrap().made;
+        let mut before = ProgrammaticSampler.first_schema(seed).unwrap().value;
         for turn in 1..=26 {
             if turn > 1 {
-                before = ProgrammaticSampler.next_turn(seed, &before, 5).unwrap().made.after;
+                before = ProgrammaticSampler.next_turn(seed, &before, 5).unwrap().value.after;
             }
             if ![1, 26].contains(&turn) {
                 continue;

@@ -132,7 +132,8 @@ pub struct UnstatedDemand {
     /// From 1.
     pub turn: u32,
     /// Id of the case, or of the clause that is not in the text.
-    pub at: String,
+    #[serde(rename = "at")]
+    pub place: String,
     /// The demand.
     pub what: String,
 }

@@ -95,7 +95,7 @@ impl ApiError {
     }
     /// Adds where.
     #[must_use]
-    pub fn at(mut self, path: impl Into<String>) -> Self {
+    pub fn with_path(mut self, path: impl Into<String>) -> Self {
         self.path = Some(path.into());
         self
     }
@@ -126,7 +126,8 @@ pub struct NotRecognized {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct TableColumns {
     /// The file, relative to what was opened.
-    pub at: String,
+    #[serde(rename = "at")]
+    pub path: String,
     /// The names of its columns.
     pub columns: Vec<String>,
     /// Required columns that are there.
@@ -154,7 +155,8 @@ pub struct FoundItem {
     /// In words: `Harbor job`, `3 trajectories of mini-swe-agent`.
     pub name: String,
     /// The first folder or file, relative; `""` = the opened folder or file itself.
-    pub at: String,
+    #[serde(rename = "at")]
+    pub path: String,
     /// How many folders or files.
     pub count: u32,
     /// Whether it is read.

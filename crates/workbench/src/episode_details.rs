@@ -161,7 +161,7 @@ impl Workbench {
         let artifacts = self.artifacts(&found, request.turn, request.attempt)?;
         let artifact =
             artifacts.iter().find(|a| is_text(a.kind) && name_of(a) == request.path).ok_or_else(|| {
-                ApiError::new("text.not_found", "No log of this name belongs here").at(&request.path)
+                ApiError::new("text.not_found", "No log of this name belongs here").with_path(&request.path)
             })?;
         let tree = self.tree_of(&found.run)?;
         artifact_text(&tree, artifact, request.offset, request.limit)
@@ -218,7 +218,7 @@ impl Workbench {
 
     /// The code of an attempt and the code to compare it with.
     fn code_pair(&self, request: &CodeRequest) -> Result<(FoundEpisode, CodePair), ApiError> {
-        let attempt_ref = &request.of;
+        let attempt_ref = &request.attempt;
         let found = self.find(&attempt_ref.run, &attempt_ref.episode)?;
         // Everything up to this attempt that has a snapshot, in order; the last is the attempt itself.
         let mut snapshots: Vec<((u32, u32), String)> = Vec::new();
@@ -416,7 +416,7 @@ pub(crate) fn log(tree: Option<&Tree>, artifact: &Artifact) -> LogInfo {
 
 pub(crate) fn unreadable(path: &str, error: &ReadError) -> ApiError {
     ApiError::new(error.code(), format!("It cannot be read: {error}"))
-        .at(path)
+        .with_path(path)
         .hint("The source may have changed since it was read; look for changes in it")
 }
 

@@ -135,12 +135,12 @@ pub(crate) fn in_scenario(
     plays_alone: bool,
     scenario: &str,
     identity: impl Fn(&str) -> String,
-    seen: Observation,
+    observation: Observation,
 ) -> InScenario {
     if plays_alone {
-        InScenario::in_part(identity(task_of(scenario)), scenario, seen)
+        InScenario::in_part(identity(task_of(scenario)), scenario, observation)
     } else {
-        InScenario::new(identity(scenario), seen)
+        InScenario::new(identity(scenario), observation)
     }
 }
 

@@ -133,7 +133,7 @@ impl Workbench {
     pub fn export_watched(&self, request: &ExportRequest, watch: &Watch<'_>) -> Result<Exported, ApiError> {
         let file = self.make(request, watch)?;
         watch.check_continues()?;
-        let written = match &request.to {
+        let written = match &request.path {
             Some(target) => Some(self.write_export(target, &file)?),
             None => None,
         };
@@ -143,19 +143,19 @@ impl Workbench {
     /// The same where a height that was asked for is kept, or refused before anything is written. Elsewhere it is a wish: the
     /// figure is as high as it must be, and a warning says so.
     pub fn export_at_height(&self, request: ExportRequest) -> Result<Exported, ApiError> {
-        let ExportSubject::Figure { figure, preset, height_pt: height_pt @ Some(_), grey } = &request.of
+        let ExportSubject::Figure { figure, preset, height_pt: height_pt @ Some(_), grey } = &request.subject
         else {
             return self.export(request);
         };
         let format = figure_format(request.format)?;
         let spec = self.print_spec(figure, preset, *height_pt, *grey)?;
         let file = file_at_height(&spec, format, &file::figure_name(figure))?;
-        let written = request.to.as_ref().map(|target| self.write_export(target, &file)).transpose()?;
+        let written = request.path.as_ref().map(|target| self.write_export(target, &file)).transpose()?;
         Ok(file.exported(request.format, written))
     }
 
     fn make(&self, request: &ExportRequest, watch: &Watch<'_>) -> Result<MadeFile, ApiError> {
-        match &request.of {
+        match &request.subject {
             ExportSubject::Figure { figure, preset, height_pt, grey } => {
                 let format = figure_format(request.format)?;
                 let spec = self.print_spec(figure, preset, *height_pt, *grey)?;
@@ -170,10 +170,10 @@ impl Workbench {
                 }
                 table_file(&spec, request.format, &file::table_name(table))
             }
-            ExportSubject::Report { of: compare_request, preset } => {
-                self.report_file(compare_request, preset, request.format, request.to.as_deref())
+            ExportSubject::Report { request: compare_request, preset } => {
+                self.report_file(compare_request, preset, request.format, request.path.as_deref())
             }
-            ExportSubject::Bundle { of: compare_request, preset } => {
+            ExportSubject::Bundle { request: compare_request, preset } => {
                 if request.format != ExportFormat::Zip {
                     return Err(does_not_fit(request.format, "A bundle", "zip"));
                 }

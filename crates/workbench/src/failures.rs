@@ -4,6 +4,7 @@ mod cases;
 mod digest;
 mod found_failures;
 mod logs;
+mod repair_words;
 mod repairs;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use self::cases::flips;
 use self::digest::Case;
 pub(crate) use self::digest::Digests;
 use self::found_failures::{FoundFailures, Grouping};
+pub use self::repair_words::{stretch_ends, turn_repairs};
 use crate::Workbench;
 use crate::api::{
     ApiError, FailureClassInfo, FailureGroup, FailureGrouping, FailureOrigin, FailureRule, FailureScope,
@@ -61,7 +63,7 @@ pub fn histories(episode: &Episode) -> HashMap<(u32, u32, usize), TestHistory> {
 #[derive(Default)]
 struct Tally {
     simulated: bool,
-    made: ByScenario,
+    attempts: ByScenario,
     failed: ByScenario,
     primary: BTreeMap<FailureClass, ByScenario>,
     tests: BTreeMap<FailureClass, u32>,
@@ -101,7 +103,7 @@ impl Tally {
     }
 
     fn group(&self, (key, label): (String, String)) -> FailureGroup {
-        let (attempt_count, failed, none) = (self.made.all(), self.failed.all(), ByScenario::default());
+        let (attempt_count, failed, none) = (self.attempts.all(), self.failed.all(), ByScenario::default());
         let occurs = |class: &&FailureClass| {
             failed > 0
                 && (self.primary.contains_key(*class)
@@ -120,13 +122,13 @@ impl Tally {
                 tests: self.tests.get(class).copied().unwrap_or(0),
             }
         };
-        let rate_interval = self.failed.interval(&self.made);
+        let rate_interval = self.failed.interval(&self.attempts);
         let rate_ends = rate_interval.map(|(ends, _)| ends);
         FailureGroup {
             key,
             label,
             simulated: self.simulated,
-            made: attempt_count,
+            attempts_in_scope: attempt_count,
             attempts: failed,
             rate: (attempt_count > 0).then(|| {
                 let rate = f64::from(failed) / f64::from(attempt_count);
@@ -169,10 +171,10 @@ impl Workbench {
         for placed_episode in found.episodes() {
             let next = scenarios.len() as u32;
             let scenario = *scenarios.entry(placed_episode.scenario()).or_insert(next);
-            for attempt in placed_episode.made(request.scope) {
-                total.made.add(scenario);
+            for attempt in placed_episode.attempts_in_scope(request.scope) {
+                total.attempts.add(scenario);
                 let group = grouping.place(placed_episode, attempt.turn, attempt.attempt);
-                groups.entry(group).or_default().made.add(scenario);
+                groups.entry(group).or_default().attempts.add(scenario);
             }
             for case in placed_episode.cases(request.scope) {
                 total.add(case, scenario, placed_episode.simulated());
@@ -222,7 +224,7 @@ impl Workbench {
             attempts: total.attempts,
             all_attempts: found
                 .episodes()
-                .map(|placed_episode| placed_episode.episode.made.len() as u32)
+                .map(|placed_episode| placed_episode.episode.attempts.len() as u32)
                 .sum(),
             episodes: found.episodes().count() as u32,
             tests,

@@ -122,7 +122,7 @@ fn argument(path: &Path) -> io::Result<PathBuf> {
 /// Runs an importer on a folder; what it writes goes into `out`.
 fn run(program: &Path, folder: &Path, out: &Path, longest: Duration) -> Result<(), ApiError> {
     let failed =
-        |message: String| ApiError::new("importer.failed", message).at(program.display().to_string());
+        |message: String| ApiError::new("importer.failed", message).with_path(program.display().to_string());
     let file = File::create(out).map_err(|error| failed(format!("Its table cannot be kept: {error}")))?;
     let mark = new_mark();
     let mut child = Command::new(program)
@@ -168,7 +168,7 @@ fn run(program: &Path, folder: &Path, out: &Path, longest: Duration) -> Result<(
             "importer.not_mine",
             format!("The importer does not read this folder{sentence}"),
         )
-        .at(folder.display().to_string())
+        .with_path(folder.display().to_string())
         .hint("Open the folder without an importer, or with another one")),
         Some(code) => Err(failed(format!("The importer ended with exit code {code}{sentence}"))),
         None => Err(failed(format!("The importer was ended by a signal{sentence}"))),
@@ -214,12 +214,13 @@ impl Workbench {
     /// Runs an importer on a folder or zip and keeps what it writes, until it is known whether that is a table.
     pub(crate) fn imported_with(&self, path: &Path, program: &Path) -> Result<NewTable, ApiError> {
         let source = argument(path).map_err(|_| {
-            ApiError::new("source.missing", "There is no such folder or zip").at(path.display().to_string())
+            ApiError::new("source.missing", "There is no such folder or zip")
+                .with_path(path.display().to_string())
         })?;
         let folder = self.imported_folder()?;
         let failed = |error: io::Error| {
             ApiError::new("importer.failed", format!("Its table cannot be kept: {error}"))
-                .at(folder.display().to_string())
+                .with_path(folder.display().to_string())
         };
         fs::create_dir_all(&folder).map_err(failed)?;
         let id = Stamp::new().text(&source.to_string_lossy()).finish();
@@ -229,7 +230,9 @@ impl Workbench {
         let outcome = run(program, &source, &part, LONGEST).and_then(|()| {
             if part.metadata().map_err(failed)?.len() == 0 {
                 let message = "The importer ended with exit code 0 and wrote nothing";
-                return Err(ApiError::new("importer.failed", message).at(program.display().to_string()));
+                return Err(
+                    ApiError::new("importer.failed", message).with_path(program.display().to_string())
+                );
             }
             let is_json = File::open(&part).and_then(|file| {
                 let mut first = [0; 512];
@@ -269,7 +272,7 @@ impl Workbench {
                     "The source is closed; the table that an importer made of it cannot be removed: {error}"
                 ),
             )
-            .at(table.display().to_string())
+            .with_path(table.display().to_string())
             .hint("Remove it by hand")),
             _ => Ok(()),
         }
@@ -309,7 +312,7 @@ pub(crate) fn open_imported(path: &Path, table: &Path) -> Result<files::Tree, Ap
             "source.missing",
             format!("The table that an importer made of it cannot be read: {error}"),
         )
-        .at(table.display().to_string())
+        .with_path(table.display().to_string())
         .hint("Run the importer again: Open with an importer…, or stamina ingest FOLDER --with NAME")
     })
 }

@@ -8,6 +8,7 @@
 #![allow(clippy::needless_pass_by_value)]
 
 pub mod api;
+mod attempt_remarks;
 mod benchmarks;
 mod cache;
 mod caveats;
@@ -56,7 +57,7 @@ use std::sync::Arc;
 
 use api::ApiError;
 pub use export::{Reexport, ReportFolder, SpecFile, Watch};
-pub use failures::histories;
+pub use failures::{histories, stretch_ends, turn_repairs};
 /// p values in words, as figures, reports and tables have them.
 pub use figures::{p_number, p_value};
 pub use importers::NOT_MINE;

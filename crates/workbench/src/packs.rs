@@ -46,7 +46,7 @@ impl Workbench {
     pub(crate) fn pack(&self, source: i64, path: &str) -> Result<Pack, ApiError> {
         let source = self.pack_source(source)?;
         let tree = self.opened_sources.tree(source.id, &source.path)?;
-        Pack::open_at(tree.fork(), path).map_err(|error| ApiError::from(error).at(source.path))
+        Pack::open_at(tree.fork(), path).map_err(|error| ApiError::from(error).with_path(source.path))
     }
 
     /// The scenario packs among the opened sources.
@@ -85,12 +85,12 @@ impl Workbench {
             if pack_path.is_empty() { source.name.clone() } else { files::file_name(&pack_path).to_owned() };
         let mut info = PackInfo {
             source: source.id,
-            at: pack_path,
+            folder: pack_path,
             name,
             path: source.path.clone(),
             ..PackInfo::default()
         };
-        match self.pack(source.id, &info.at) {
+        match self.pack(source.id, &info.folder) {
             Ok(pack) => {
                 let manifest = pack.manifest();
                 info.format.clone_from(&manifest.format);
@@ -129,7 +129,7 @@ impl Workbench {
             ));
         }
         let source = self.pack_source(request.source)?;
-        let pack = self.pack(request.source, &request.at)?;
+        let pack = self.pack(request.source, &request.folder)?;
         let mut options = validate::Options::all(&pack.manifest().config);
         options.mutants = request.mutants;
         if !request.scenarios.is_empty() {
@@ -148,7 +148,7 @@ impl Workbench {
             JobKind::Validation,
             format!("Validate {}", source.name),
             Some(source.id),
-            Some(request.at.clone()),
+            Some(request.folder.clone()),
             move |job| {
                 let progress = |p: scenario::pack::Progress| job.progress(number(p.done), number(p.total));
                 let report = validate::validate(&pack, &options, &progress, job.stop_flag())?;
@@ -165,7 +165,7 @@ impl Workbench {
         let path = request.out.trim().to_owned();
         if !Path::new(&path).is_absolute() {
             return Err(ApiError::new("pack.relative", "The place must be an absolute path")
-                .at(path)
+                .with_path(path)
                 .hint("Begin with / (or a drive letter)"));
         }
         if self
@@ -175,7 +175,7 @@ impl Workbench {
             .any(|job| job.state == JobState::Running && job.place.as_deref() == Some(path.as_str()))
         {
             return Err(ApiError::new("pack.busy", "A pack is being generated there right now")
-                .at(path)
+                .with_path(path)
                 .hint("Wait for it or stop it"));
         }
         let weak_workbench = self.opened_sources.workbench();
@@ -192,7 +192,7 @@ impl Workbench {
                 &progress,
                 job.stop_flag(),
             )
-            .map_err(|error| ApiError::from(error).at(path.clone()))?;
+            .map_err(|error| ApiError::from(error).with_path(path.clone()))?;
             let seconds = begun.elapsed().as_secs_f64();
             if let Some(workbench) = weak_workbench.upgrade()
                 && let Err(error) = workbench.open_source(OpenSource { path: path.clone() })
@@ -368,7 +368,7 @@ fn validation(report: validate::Report) -> Validation {
             .unstated
             .into_iter()
             .take(MOST_LISTED)
-            .map(|u| (format!("{}, {}", place(u.scenario, u.turn), u.at), u.what))
+            .map(|u| (format!("{}, {}", place(u.scenario, u.turn), u.place), u.what))
             .collect(),
         vacuous_turns: report.vacuous.iter().map(|v| place(v.scenario, v.turn)).collect(),
         mutants: number(report.mutants),

@@ -7,6 +7,7 @@
 mod abilities;
 mod binds;
 mod endpoint;
+mod endpoint_words;
 mod endpoints;
 mod engine;
 mod errors;
@@ -34,6 +35,7 @@ mod trust_rows;
 use runner::settings::RunSettings;
 
 pub use self::endpoint::EndpointCall;
+pub use self::endpoint_words::endpoint_attempts;
 pub use self::endpoints::list as list_endpoints;
 pub use self::errors::run_error;
 pub use self::form::harnesses;

@@ -38,12 +38,12 @@ impl ChosenSampler {
         Self { sampler: Box::new(ProgrammaticSampler), threads: None, journal: None, tally: None }
     }
 
-    /// The one that the settings ask for, for a pack that goes to `out`; `given` are the keys that say where a model is. A
+    /// The one that the settings ask for, for a pack that goes to `out`; `model_keys` say where a model is. A
     /// model is not waited for any longer once `stop` is set. What there is to report goes to `report_line`, a line at a
     /// time, and what becomes of the model's answers to `tally`.
     pub fn from_settings<'a>(
         generation: &Generation,
-        given: impl IntoIterator<Item = (&'a str, &'a Value)>,
+        model_keys: impl IntoIterator<Item = (&'a str, &'a Value)>,
         out: &Path,
         stop: &Arc<AtomicBool>,
         tally: &Tally,
@@ -59,7 +59,7 @@ impl ChosenSampler {
                 "Without use_llm_sampler=true no model is needed; docs/scenarios.md says how one is reached",
             )
         };
-        let settings = Settings::new(model, given).map_err(unready)?;
+        let settings = Settings::new(model, model_keys).map_err(unready)?;
         // What was asked for depends on these alone; where the model is reached does not matter.
         let journal_head = json!({ "generator": env!("CARGO_PKG_VERSION"), "generation": generation });
         let journal = Arc::new(Journal::open(&sampled_pack_path(out), journal_head).map_err(unready)?);
@@ -124,8 +124,8 @@ pub fn pack_beside(output_dir: &Path) -> PathBuf {
 /// What is wrong with its settings, in words.
 pub(crate) fn model_in_words(settings: &RunSettings) -> Result<String, String> {
     let model = settings.generation.llm_sampler_model_id.as_deref().unwrap_or(MODEL);
-    let given = settings.kept.iter().map(|(key, value)| (key.as_str(), value));
-    let found = Settings::new(model, given).map_err(|error| error.to_string())?;
+    let model_keys = settings.other_values.iter().map(|(key, value)| (key.as_str(), value));
+    let found = Settings::new(model, model_keys).map_err(|error| error.to_string())?;
     let place: &str = match &found.endpoint {
         Endpoint::OpenAi { base_url, .. } => base_url,
         Endpoint::Bedrock { endpoint_url: Some(address), .. } => address,
@@ -137,7 +137,7 @@ pub(crate) fn model_in_words(settings: &RunSettings) -> Result<String, String> {
 /// Has a model fill in the scenarios of a run, into `out`. A pack of the same settings that lies there is taken as it is.
 pub fn sample<'a>(
     generation: &Generation,
-    given: impl IntoIterator<Item = (&'a str, &'a Value)>,
+    model_keys: impl IntoIterator<Item = (&'a str, &'a Value)>,
     out: &Path,
     progress: &(dyn Fn(Progress) + Sync),
     stop: &Arc<AtomicBool>,
@@ -147,13 +147,13 @@ pub fn sample<'a>(
     if Pack::open_path(out).is_ok_and(|pack| pack.manifest().config == *generation) {
         return Ok(());
     }
-    let chosen = ChosenSampler::from_settings(generation, given, out, stop, tally, report_line)?;
+    let chosen = ChosenSampler::from_settings(generation, model_keys, out, stop, tally, report_line)?;
     let options = pack::Options { threads: chosen.threads, ..pack::Options::default() };
     let sampler =
         pack::generate(generation, &*chosen.sampler, &Target::from_path(out), &options, progress, stop);
     chosen.finish(sampler.is_ok(), report_line);
     sampler.map(drop).map_err(|error| {
-        let mut error = ApiError::from(error).at(out.display().to_string());
+        let mut error = ApiError::from(error).with_path(out.display().to_string());
         if error.code == "pack.occupied" {
             error.hint =
                 Some("Remove it, choose another output_dir, or name a pack with scenarios_dir".to_owned());
@@ -186,7 +186,7 @@ impl Workbench {
                     "run.sampling",
                     "A model samples other scenarios into this place now",
                 )
-                .at(path)
+                .with_path(path)
                 .hint("Wait for it, stop it, or choose another output_dir"));
             }
             None => {}
@@ -198,7 +198,7 @@ impl Workbench {
             let begun = Instant::now();
             let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
             let progress = |p: Progress| job.progress(number(p.done), number(p.total));
-            let given = settings.kept.iter().map(|(key, value)| (key.as_str(), value));
+            let model_keys = settings.other_values.iter().map(|(key, value)| (key.as_str(), value));
             let counted = job.clone();
             let tally = Tally::with_listener(move |counts: Counts| {
                 counted.answers(AnswerCounts {
@@ -208,8 +208,9 @@ impl Workbench {
                 });
             });
             let report_line = |line: &str| job.add_line(line);
-            sample(&settings.generation, given, &out, &progress, job.stop_flag(), &tally, &report_line)?;
-            let pack = Pack::open_path(&out).map_err(|error| ApiError::from(error).at(path.clone()))?;
+            sample(&settings.generation, model_keys, &out, &progress, job.stop_flag(), &tally, &report_line)?;
+            let pack =
+                Pack::open_path(&out).map_err(|error| ApiError::from(error).with_path(path.clone()))?;
             if let Some(workbench) = weak_workbench.upgrade()
                 && let Err(error) = workbench.open_source(OpenSource { path: path.clone() })
             {

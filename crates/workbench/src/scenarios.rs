@@ -24,7 +24,7 @@ const MOST_CASES: u32 = 2_000;
 
 impl Workbench {
     fn pack_of(&self, turn_ref: &ScenarioTurnRef) -> Result<Pack, ApiError> {
-        self.pack(turn_ref.source, &turn_ref.at)
+        self.pack(turn_ref.source, &turn_ref.folder)
     }
 
     /// A turn of a scenario: diagram, changes, sizes.
@@ -75,7 +75,7 @@ impl Workbench {
                 cases: suite.cases.len() as u32,
                 new: marked(Mark::New),
                 changed: marked(Mark::Changed),
-                kept: marked(Mark::Kept),
+                unchanged: marked(Mark::Kept),
                 reference_lines: pack
                     .text(turn_ref.scenario, turn_ref.turn, Part::Flask)
                     .ok()
@@ -86,7 +86,7 @@ impl Workbench {
 
     /// A document of a turn.
     pub fn get_scenario_document(&self, request: ScenarioDocumentRequest) -> Result<ScenarioText, ApiError> {
-        let pack = self.pack_of(&request.of)?;
+        let pack = self.pack_of(&request.turn)?;
         let part = match request.document {
             ScenarioDocument::Request => Part::Request,
             ScenarioDocument::Specification => Part::Specification,
@@ -95,13 +95,13 @@ impl Workbench {
             ScenarioDocument::Reference => Part::Flask,
             ScenarioDocument::Pytest => Part::Pytest,
         };
-        let (scenario, turn) = (request.of.scenario, request.of.turn);
+        let (scenario, turn) = (request.turn.scenario, request.turn.turn);
         Ok(ScenarioText { path: pack.path(scenario, turn, part)?, text: pack.text(scenario, turn, part)? })
     }
 
     /// Cases of a turn's suite, filtered, paged.
     pub fn list_scenario_cases(&self, request: ScenarioSuiteRequest) -> Result<ScenarioSuite, ApiError> {
-        let suite = self.pack_of(&request.of)?.suite(request.of.scenario, request.of.turn)?;
+        let suite = self.pack_of(&request.turn)?.suite(request.turn.scenario, request.turn.turn)?;
         let words: Vec<String> = request.text.to_lowercase().split_whitespace().map(str::to_owned).collect();
         let by_text = |case: &Case| {
             let (id, title) = (case.id.to_lowercase(), case.title.to_lowercase());
@@ -139,17 +139,17 @@ impl Workbench {
 
     /// One case with its steps and what it rests on.
     pub fn get_scenario_case(&self, request: ScenarioCaseRequest) -> Result<ScenarioCase, ApiError> {
-        let pack = self.pack_of(&request.of)?;
-        let suite = pack.suite(request.of.scenario, request.of.turn)?;
+        let pack = self.pack_of(&request.turn)?;
+        let suite = pack.suite(request.turn.scenario, request.turn.turn)?;
         let case = suite.cases.iter().find(|case| case.id == request.id).ok_or_else(|| {
             ApiError::new(
                 "case.not_found",
-                format!("The suite of turn {} has no case {}", request.of.turn, request.id),
+                format!("The suite of turn {} has no case {}", request.turn.turn, request.id),
             )
             .hint("Cases of what was removed are gone in later turns")
         })?;
-        let clauses = text::clauses(&pack.schema(request.of.scenario, request.of.turn)?);
-        let specification = pack.specification(request.of.scenario, request.of.turn).unwrap_or_default();
+        let clauses = text::clauses(&pack.schema(request.turn.scenario, request.turn.turn)?);
+        let specification = pack.specification(request.turn.scenario, request.turn.turn).unwrap_or_default();
         Ok(ScenarioCase {
             case: case_info(case),
             steps: case.steps.iter().take(MOST_STEPS).map(|step| case_step(&suite, step)).collect(),

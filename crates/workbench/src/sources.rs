@@ -99,7 +99,7 @@ impl Workbench {
         if let Some(folder) = db.parent().filter(|f| !f.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(|e| {
                 ApiError::new("store.folder", format!("The folder of the library cannot be made: {e}"))
-                    .at(folder.display().to_string())
+                    .with_path(folder.display().to_string())
                     .hint("Name another file with --db")
             })?;
         }
@@ -270,11 +270,11 @@ impl Workbench {
     fn register_tree(&self, path: &Path, tree: &Tree) -> Result<i64, ApiError> {
         let path = path.canonicalize().map_err(|e| {
             ApiError::new("source.missing", format!("The path cannot be followed: {e}"))
-                .at(path.display().to_string())
+                .with_path(path.display().to_string())
         })?;
         let Some(text) = path.to_str() else {
             return Err(ApiError::new("source.path_not_utf8", "The path is not valid UTF-8 text")
-                .at(path.display().to_string())
+                .with_path(path.display().to_string())
                 .hint("Rename the folder or zip"));
         };
         Ok(self.store.put_source(text, &name_of(&path), tree.is_zip())?)

@@ -83,7 +83,7 @@ impl Workbench {
             Some(table) => format!("The first one has {}", table.columns.join(", ")),
             None => "Tables are files that end in .csv, .tsv, .jsonl or .parquet".to_owned(),
         };
-        Err(ApiError::new("table.no_column", message).at(path.to_owned()).hint(hint))
+        Err(ApiError::new("table.no_column", message).with_path(path.to_owned()).hint(hint))
     }
 }
 

@@ -81,10 +81,15 @@ fn every(library: &Library) -> Vec<TableSubject> {
     let by_budget = || RetriesRequest { members: members(&TWO), ..RetriesRequest::default() };
     let (two, sort) = (|| members(&TWO), GridSort::Scenario);
     let pack = library.workbench.list_packs(Nothing {}).unwrap().packs.remove(0);
-    let place = ScenarioTurnRef { source: pack.source, at: pack.at.clone(), scenario: 0, turn: 1 };
+    let place = ScenarioTurnRef { source: pack.source, folder: pack.folder.clone(), scenario: 0, turn: 1 };
     let validation = library
         .workbench
-        .validate_pack(ValidatePack { source: pack.source, at: pack.at, mutants: 0, scenarios: vec![0] })
+        .validate_pack(ValidatePack {
+            source: pack.source,
+            folder: pack.folder,
+            mutants: 0,
+            scenarios: vec![0],
+        })
         .unwrap();
     ended(library, &validation);
     let run = TWO[0].to_owned();
@@ -93,40 +98,42 @@ fn every(library: &Library) -> Vec<TableSubject> {
     let attempt = || AttemptChoice { run: run.clone(), episode: episode.clone(), turn: 1, attempt: None };
     let source = library.workbench.app_state(Nothing {}).unwrap().sources[0].id;
     vec![
-        TableSubject::Runs { of: comparison() },
-        TableSubject::Scores { of: comparison() },
-        TableSubject::Spent { of: comparison() },
-        TableSubject::Pairs { of: comparison() },
-        TableSubject::Sensitivity { of: comparison() },
-        TableSubject::Settings { of: comparison() },
-        TableSubject::Survival { of: comparison() },
-        TableSubject::Disagreements { of: disagreements() },
-        TableSubject::Matrix { of: MatrixRequest::default() },
-        TableSubject::Spread { of: MatrixRequest::default() },
-        TableSubject::Published { of: MatrixRequest::default() },
-        TableSubject::Retries { of: by_budget() },
-        TableSubject::Gains { of: by_budget() },
-        TableSubject::Failures { of: failed() },
-        TableSubject::Cases { of: FailureCasesRequest { of: failed(), ..FailureCasesRequest::default() } },
-        TableSubject::Origins { of: failed() },
-        TableSubject::Repairs { of: failed() },
-        TableSubject::Flips { of: failed() },
-        TableSubject::Rules { of: failed() },
-        TableSubject::Paired { of: comparison(), other: None },
-        TableSubject::Paired { of: comparison(), other: Some(1) },
+        TableSubject::Runs { request: comparison() },
+        TableSubject::Scores { request: comparison() },
+        TableSubject::Spent { request: comparison() },
+        TableSubject::Pairs { request: comparison() },
+        TableSubject::Sensitivity { request: comparison() },
+        TableSubject::Settings { request: comparison() },
+        TableSubject::Survival { request: comparison() },
+        TableSubject::Disagreements { request: disagreements() },
+        TableSubject::Matrix { request: MatrixRequest::default() },
+        TableSubject::Spread { request: MatrixRequest::default() },
+        TableSubject::Published { request: MatrixRequest::default() },
+        TableSubject::Retries { request: by_budget() },
+        TableSubject::Gains { request: by_budget() },
+        TableSubject::Failures { request: failed() },
+        TableSubject::Cases {
+            request: FailureCasesRequest { failures: failed(), ..FailureCasesRequest::default() },
+        },
+        TableSubject::Origins { request: failed() },
+        TableSubject::Repairs { request: failed() },
+        TableSubject::Flips { request: failed() },
+        TableSubject::Rules { request: failed() },
+        TableSubject::Paired { request: comparison(), other: None },
+        TableSubject::Paired { request: comparison(), other: Some(1) },
         TableSubject::Episodes { members: two(), sort },
         TableSubject::Turns { members: two(), sort },
         TableSubject::ByTurn { members: two() },
         TableSubject::Tidy { members: two() },
-        TableSubject::Tasks { of: single_turn_tasks(library) },
-        TableSubject::TaskGrid { of: single_turn_tasks(library) },
-        TableSubject::PerTask { of: single_turn_tasks(library) },
-        TableSubject::PassAtK { of: single_turn_tasks(library) },
-        TableSubject::Library { of: ListRuns::default() },
-        TableSubject::Played { over: false },
+        TableSubject::Tasks { request: single_turn_tasks(library) },
+        TableSubject::TaskGrid { request: single_turn_tasks(library) },
+        TableSubject::PerTask { request: single_turn_tasks(library) },
+        TableSubject::PassAtK { request: single_turn_tasks(library) },
+        TableSubject::Library { request: ListRuns::default() },
+        TableSubject::Played { only_ended: false },
         TableSubject::Suite {
-            of: ScenarioSuiteRequest {
-                of: place,
+            request: ScenarioSuiteRequest {
+                turn: place,
                 text: String::new(),
                 marks: Vec::new(),
                 aspects: Vec::new(),
@@ -134,13 +141,13 @@ fn every(library: &Library) -> Vec<TableSubject> {
                 limit: 0,
             },
         },
-        TableSubject::Findings { of: validation.clone() },
-        TableSubject::Mutants { of: validation },
-        TableSubject::RepairTimes { of: failed() },
-        TableSubject::Attempts { of: TurnRef { run: run.clone(), episode: episode.clone(), turn: 1 } },
-        TableSubject::Tests { of: attempt() },
+        TableSubject::Findings { job: validation.clone() },
+        TableSubject::Mutants { job: validation },
+        TableSubject::RepairTimes { request: failed() },
+        TableSubject::Attempts { turn: TurnRef { run: run.clone(), episode: episode.clone(), turn: 1 } },
+        TableSubject::Tests { attempt: attempt() },
         TableSubject::Joined { left: attempt(), right: attempt() },
-        TableSubject::Warnings { of: WarningSelection { source, treatment: None, run: None } },
+        TableSubject::Warnings { selection: WarningSelection { source, treatment: None, run: None } },
     ]
 }
 
@@ -185,7 +192,8 @@ fn under_a_policy() -> Library {
 fn written(library: &Library, table: &TableSubject, format: ExportFormat) -> (String, String) {
     let export_of =
         ExportSubject::Table { table: table.clone(), preset: "icml:full".to_owned(), grey: false };
-    let exported = library.workbench.export(ExportRequest { of: export_of, format, to: None }).unwrap();
+    let exported =
+        library.workbench.export(ExportRequest { subject: export_of, format, path: None }).unwrap();
     let bytes = STANDARD.decode(exported.base64.unwrap()).unwrap();
     (String::from_utf8(bytes).unwrap(), exported.caption)
 }
@@ -230,9 +238,10 @@ fn every_table_says_method_n_events_policy_and_software() {
 fn a_table_that_is_drawn_says_it_too_and_its_spec_makes_the_same_again() {
     let library = under_a_policy();
     let compare_request = CompareRequest { members: members(&TWO), ..CompareRequest::default() };
-    for table in
-        [TableSubject::Runs { of: compare_request }, TableSubject::Matrix { of: MatrixRequest::default() }]
-    {
+    for table in [
+        TableSubject::Runs { request: compare_request },
+        TableSubject::Matrix { request: MatrixRequest::default() },
+    ] {
         let (svg, _) = written(&library, &table, ExportFormat::Svg);
         let drawn: String =
             svg.split("<text").skip(1).filter_map(|t| t.split_once('>')?.1.split('<').next()).collect();
@@ -281,10 +290,11 @@ fn the_table_of_rules_is_that_of_the_page_and_a_run_that_is_not_there_is_refused
     let failures_request =
         |run: &str| FailuresRequest { members: members(&[run]), ..FailuresRequest::default() };
     let page_rules = library.workbench.get_failures(failures_request(TWO[0])).unwrap().rules;
-    let table = library.workbench.table(&TableSubject::Rules { of: failures_request(TWO[0]) }).unwrap();
+    let table = library.workbench.table(&TableSubject::Rules { request: failures_request(TWO[0]) }).unwrap();
     assert!(!page_rules.is_empty());
     assert_eq!(table.rows.len(), page_rules.len());
-    let error = library.workbench.table(&TableSubject::Rules { of: failures_request("nobody") }).unwrap_err();
+    let error =
+        library.workbench.table(&TableSubject::Rules { request: failures_request("nobody") }).unwrap_err();
     assert_eq!(error.code, library.workbench.get_failures(failures_request("nobody")).unwrap_err().code);
 }
 
@@ -313,26 +323,26 @@ fn a_run_and_its_copy_are_summed_once_and_what_each_counts_is_said() {
     let last_note = |table: TableSubject| library.workbench.table(&table).unwrap().notes.pop().unwrap();
     let fewer = format!("count once in their sum ({n} fewer than in the rows)");
     for table in [
-        TableSubject::Runs { of: request(&[a, b]) },
-        TableSubject::Scores { of: request(&[a, b]) },
-        TableSubject::Sensitivity { of: request(&[a, b]) },
+        TableSubject::Runs { request: request(&[a, b]) },
+        TableSubject::Scores { request: request(&[a, b]) },
+        TableSubject::Sensitivity { request: request(&[a, b]) },
     ] {
         let note = last_note(table);
         assert!(note.contains(&format!("2 runs: n = {n}, ")) && note.contains(&fewer), "{note}");
     }
     let sentence = "1 run, or trials of it, is in both, and counted in each";
     for table in [
-        TableSubject::Survival { of: request(&[a, b]) },
+        TableSubject::Survival { request: request(&[a, b]) },
         TableSubject::Episodes { members: members(&[a, b]), sort: GridSort::Scenario },
     ] {
         let note = last_note(table);
         assert!(note.contains(&format!("each n = {n}, ")) && note.contains(sentence), "{note}");
     }
-    let figure = FigureSubject::Survival { of: request(&[a, b]), bands: Bands::Auto };
+    let figure = FigureSubject::Survival { request: request(&[a, b]), bands: Bands::Auto };
     let figure_of = ExportSubject::Figure { figure, preset: "icml".to_owned(), height_pt: None, grey: false };
     let exported = library
         .workbench
-        .export(ExportRequest { of: figure_of, format: ExportFormat::Svg, to: None })
+        .export(ExportRequest { subject: figure_of, format: ExportFormat::Svg, path: None })
         .unwrap();
     assert!(exported.caption.contains(sentence), "{}", exported.caption);
 

@@ -51,9 +51,9 @@ fn turns(base: u64, scenarios: u32, turns: u32) -> Vec<(Seed, Schema, Vec<Change
     let mut out = Vec::new();
     for scenario in 0..scenarios {
         let seed = Seed { base, scenario };
-        let mut schema = ProgrammaticSampler.first_schema(seed).expect("a first schema").made;
+        let mut schema = ProgrammaticSampler.first_schema(seed).expect("a first schema").value;
         for _ in 2..=turns {
-            let changes = ProgrammaticSampler.next_turn(seed, &schema, 4).expect("changes").made;
+            let changes = ProgrammaticSampler.next_turn(seed, &schema, 4).expect("changes").value;
             let after = Arc::new(changes.after);
             out.push((seed, schema, changes.changes, Arc::clone(&after)));
             schema = (*after).clone();

@@ -33,9 +33,9 @@ fn on_paper(library: &Library, figure: &FigureSubject) -> FigureSpec {
 /// The turns that count in a paired figure of the first two runs over this horizon, and the heads of its table.
 fn paired(library: &Library, ids: &[String], tau: Option<u32>) -> (Option<u32>, Vec<String>) {
     let request = CompareRequest { tau, ..request(ids) };
-    let spec = on_paper(library, &FigureSubject::Paired { of: request.clone(), other: 1 });
+    let spec = on_paper(library, &FigureSubject::Paired { request: request.clone(), other: 1 });
     let Figure::Paired(data) = &spec.figure else { panic!("{:?}", spec.figure) };
-    let table = library.workbench.table(&TableSubject::Paired { of: request, other: Some(1) }).unwrap();
+    let table = library.workbench.table(&TableSubject::Paired { request, other: Some(1) }).unwrap();
     let heads = table.columns.iter().filter(|column| column.name.ends_with("stamina"));
     (data.first_turns, heads.map(|column| column.heading.clone()).collect())
 }
@@ -85,14 +85,14 @@ fn both_means_of_the_published_differences_are_named() {
     let Some(path) = data_beside_the_repository("data/evocode-published") else { return };
     let library = Library::new(&[path]);
     let runs = ["evocode-published.claude-opus-4.8", "evocode-published.gpt-5.5"].map(str::to_owned);
-    let subject = FigureSubject::Paired { of: request(&runs), other: 1 };
+    let subject = FigureSubject::Paired { request: request(&runs), other: 1 };
     let text = caption(&on_paper(&library, &subject));
     let adjusted = "mean Δ −2.52 [−4.35, −0.69] turns, p = 0.009";
     let observed = "the mean of the observed differences is −2.04";
     for expected in [adjusted, observed, "τ = 9 turns"] {
         assert!(text.contains(expected), "{expected:?} is not in {text:?}");
     }
-    let subject = TableSubject::Paired { of: request(&runs), other: Some(1) };
+    let subject = TableSubject::Paired { request: request(&runs), other: Some(1) };
     let table = library.workbench.table(&subject).unwrap();
     let notes = table.notes.join("\n");
     assert!(notes.contains("on average −2.52 turns") && notes.contains(observed), "{notes}");
@@ -103,14 +103,14 @@ fn both_means_of_the_published_differences_are_named() {
 fn that_all_runs_are_simulated_stands_in_the_settings_once_and_with_its_note() {
     let library = Library::new(&[repository().join("data/sample-simulated.zip")]);
     let compared = request(&ids(&library)[..2]);
-    let table = library.workbench.table(&TableSubject::Settings { of: compared.clone() }).unwrap();
+    let table = library.workbench.table(&TableSubject::Settings { request: compared.clone() }).unwrap();
     let is_played_by = |row: &&Vec<Option<Value>>| row[0] == Some(Value::from("Played by"));
     let rows: Vec<_> = table.rows.iter().filter(is_played_by).collect();
     let expected =
         ["Played by", "the same for all", "simulated model", "simulated model", "no real model answered"];
     assert_eq!(rows, [&expected.map(|word| Some(Value::from(word))).to_vec()]);
-    let report = ExportSubject::Report { of: compared, preset: "icml".to_owned() };
-    let request = ExportRequest { of: report, format: ExportFormat::Md, to: None };
+    let report = ExportSubject::Report { request: compared, preset: "icml".to_owned() };
+    let request = ExportRequest { subject: report, format: ExportFormat::Md, path: None };
     let exported = library.workbench.export(request).unwrap();
     let text = String::from_utf8(STANDARD.decode(exported.base64.unwrap()).unwrap()).unwrap();
     let same = text.lines().find(|line| line.starts_with("The same for all: ")).unwrap();
@@ -127,15 +127,15 @@ fn figures_of_the_sample_name_simulated_runs_and_say_what_their_names_leave_out(
     assert_eq!(runs.len(), 9, "{runs:?}");
     let compared = request(&runs);
     let failures = FailuresRequest { members: compared.members.clone(), ..FailuresRequest::default() };
-    let failures = on_paper(&library, &FigureSubject::Failures { of: failures });
+    let failures = on_paper(&library, &FigureSubject::Failures { request: failures });
     let svg = draw(&failures).svg;
     assert_eq!(svg.matches("(sim.)</text>").count() + svg.matches("(simulated)</text>").count(), 9, "{svg}");
-    let bars = FigureSubject::Bars { of: compared.clone(), measure: Measure::Stamina, published: false };
+    let bars = FigureSubject::Bars { request: compared.clone(), measure: Measure::Stamina, published: false };
     let sentence = "Names are drawn without \"oracle-\".";
     for spec in [failures, on_paper(&library, &bars)] {
         assert!(caption(&spec).contains(sentence), "{}", caption(&spec));
     }
-    let differences = on_paper(&library, &FigureSubject::Differences { of: compared, ratio: false });
+    let differences = on_paper(&library, &FigureSubject::Differences { request: compared, ratio: false });
     let (svg, text) = (draw(&differences).svg, caption(&differences));
     assert_eq!(svg.contains(">oracle-"), !text.contains(sentence), "{text}");
 }
@@ -147,11 +147,11 @@ fn the_caption_of_a_table_has_a_short_form_and_says_everything_once() {
     let first_two = || request(&ids(&library)[..2]);
     let written = |table: TableSubject| {
         let subject = ExportSubject::Table { table, preset: "icml".to_owned(), grey: false };
-        let request = ExportRequest { of: subject, format: ExportFormat::Tex, to: None };
+        let request = ExportRequest { subject, format: ExportFormat::Tex, path: None };
         let exported = library.workbench.export(request).unwrap();
         (String::from_utf8(STANDARD.decode(exported.base64.unwrap()).unwrap()).unwrap(), exported.caption)
     };
-    let (tex, caption) = written(TableSubject::Runs { of: first_two() });
+    let (tex, caption) = written(TableSubject::Runs { request: first_two() });
     assert!(tex.contains("\\caption[Runs]{Runs. "), "{tex}");
     for word in ["Greenwood", "censoring policy", "τ = "] {
         assert_eq!(caption.matches(word).count(), 1, "{word}: {caption}");
@@ -160,13 +160,13 @@ fn the_caption_of_a_table_has_a_short_form_and_says_everything_once() {
     // What must be known of published numbers stands where they are.
     let paper = "The paper of EvoCode-Bench evaluates round by round.";
     for table in [
-        TableSubject::Runs { of: first_two() },
-        TableSubject::Scores { of: first_two() },
-        TableSubject::Matrix { of: MatrixRequest::default() },
+        TableSubject::Runs { request: first_two() },
+        TableSubject::Scores { request: first_two() },
+        TableSubject::Matrix { request: MatrixRequest::default() },
     ] {
         let caption = written(table).1;
         assert!(!caption.contains(paper), "{caption}");
     }
-    let caption = written(TableSubject::Published { of: MatrixRequest::default() }).1;
+    let caption = written(TableSubject::Published { request: MatrixRequest::default() }).1;
     assert!(caption.contains(paper), "{caption}");
 }

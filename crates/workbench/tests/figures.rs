@@ -28,7 +28,7 @@ const TWO: [&str; 2] = ["staminabench.own", "staminabench.nested_folders"];
 #[test]
 fn every_figure_says_method_n_events_policy_and_software() {
     let library = Library::fixtures(&["staminabench"]);
-    let bars = |measure| FigureSubject::Bars { of: compared_runs(&TWO), measure, published: false };
+    let bars = |measure| FigureSubject::Bars { request: compared_runs(&TWO), measure, published: false };
     let ended = "mini_swe and openhands: each n = 2, 1 event, 1 censored";
     let horizon = "τ = 4";
     let policy = "censoring policy default";
@@ -36,13 +36,13 @@ fn every_figure_says_method_n_events_policy_and_software() {
     // What is said, and what must not be.
     let cases: Vec<(FigureSubject, Vec<&str>, Vec<&str>)> = vec![
         (
-            FigureSubject::Survival { of: compared_runs(&TWO), bands: Bands::Auto },
+            FigureSubject::Survival { request: compared_runs(&TWO), bands: Bands::Auto },
             vec!["Kaplan–Meier, log-log 95 % CI", ended, horizon, policy],
             vec![],
         ),
-        (FigureSubject::FirstFailures { of: compared_runs(&TWO) }, vec![ended, policy], vec![horizon]),
+        (FigureSubject::FirstFailures { request: compared_runs(&TWO) }, vec![ended, policy], vec![horizon]),
         (
-            FigureSubject::Differences { of: compared_runs(&TWO), ratio: false },
+            FigureSubject::Differences { request: compared_runs(&TWO), ratio: false },
             vec![
                 "Greenwood's variances, unpaired",
                 "p values are of a log-rank test over all turns",
@@ -55,7 +55,7 @@ fn every_figure_says_method_n_events_policy_and_software() {
             vec!["log scale"],
         ),
         (
-            FigureSubject::Differences { of: compared_runs(&TWO), ratio: true },
+            FigureSubject::Differences { request: compared_runs(&TWO), ratio: true },
             vec![
                 "on the log scale",
                 "p values are of a log-rank test over all turns",
@@ -67,7 +67,7 @@ fn every_figure_says_method_n_events_policy_and_software() {
             vec![],
         ),
         (
-            FigureSubject::Paired { of: compared_runs(&TWO), other: 1 },
+            FigureSubject::Paired { request: compared_runs(&TWO), other: 1 },
             vec!["no interval: no variation", "2 scenarios", ended, horizon, policy],
             vec!["shared scenarios", paired_instead],
         ),
@@ -75,18 +75,18 @@ fn every_figure_says_method_n_events_policy_and_software() {
         (bars(Measure::Score), vec!["Mean over scenarios", ended, policy], vec!["τ"]),
         (
             bars(Measure::Tokens),
-            vec!["÷ turns, over the turns of which every attempt tells", ended, policy],
+            vec!["÷ turns, over the turns where every attempt tells", ended, policy],
             vec!["τ"],
         ),
         (bars(Measure::Cost), vec!["Cost per episode", "÷ episodes", ended, policy], vec!["τ"]),
         (
             bars(Measure::Time),
-            vec!["÷ turns, over the turns of which every attempt tells", ended, policy],
+            vec!["÷ turns, over the turns where every attempt tells", ended, policy],
             vec!["τ"],
         ),
         (
             bars(Measure::Steps),
-            vec!["÷ turns, over the turns of which every attempt tells", ended, policy],
+            vec!["÷ turns, over the turns where every attempt tells", ended, policy],
             vec!["τ"],
         ),
         (
@@ -95,18 +95,18 @@ fn every_figure_says_method_n_events_policy_and_software() {
             vec!["τ"],
         ),
         (
-            FigureSubject::Pareto { of: compared_runs(&TWO) },
+            FigureSubject::Pareto { request: compared_runs(&TWO) },
             vec!["Greenwood 95 % CI", "Cost of all episodes ÷ episodes", ended, horizon, policy],
             vec![],
         ),
         (
-            FigureSubject::Matrix { of: MatrixRequest::default(), published: false },
+            FigureSubject::Matrix { request: MatrixRequest::default(), published: false },
             vec!["Greenwood 95 % CI", "n = 7, 4 events, 3 censored in 4 cells", "τ = ", policy],
             vec![],
         ),
         (
             FigureSubject::Retries {
-                of: RetriesRequest { members: members(&TWO), ..RetriesRequest::default() },
+                request: RetriesRequest { members: members(&TWO), ..RetriesRequest::default() },
                 published: false,
             },
             vec![
@@ -119,7 +119,7 @@ fn every_figure_says_method_n_events_policy_and_software() {
         ),
         (
             FigureSubject::Failures {
-                of: FailuresRequest { members: members(&TWO), ..FailuresRequest::default() },
+                request: FailuresRequest { members: members(&TWO), ..FailuresRequest::default() },
             },
             vec![
                 "mini_swe and openhands: each n = 6",
@@ -133,7 +133,7 @@ fn every_figure_says_method_n_events_policy_and_software() {
         ),
         (
             FigureSubject::Failures {
-                of: FailuresRequest {
+                request: FailuresRequest {
                     members: members(&TWO),
                     scope: FailureScope::First,
                     ..FailuresRequest::default()
@@ -160,7 +160,7 @@ fn every_figure_says_method_n_events_policy_and_software() {
 fn a_published_mean_over_other_turns_stands_in_no_figure() {
     let library = Library::fixtures(&["staminabench"]);
     let matrix = |published| {
-        let spec = library.spec(&FigureSubject::Matrix { of: MatrixRequest::default(), published });
+        let spec = library.spec(&FigureSubject::Matrix { request: MatrixRequest::default(), published });
         let caption_text = caption(&spec);
         let Figure::Matrix(data) = spec.figure else { panic!("a matrix") };
         (data, caption_text)
@@ -175,7 +175,7 @@ fn a_published_mean_over_other_turns_stands_in_no_figure() {
     );
     let retries_request = RetriesRequest { members: members(&TWO), ..RetriesRequest::default() };
     // They are means over 100 turns, and these runs have fewer: they stand on no axis with them, and the caption says so.
-    let spec = library.spec(&FigureSubject::Retries { of: retries_request, published: true });
+    let spec = library.spec(&FigureSubject::Retries { request: retries_request, published: true });
     let words = caption(&spec);
     assert!(
         words.contains("7 published means are over 100 turns and not drawn beside means over"),
@@ -184,17 +184,16 @@ fn a_published_mean_over_other_turns_stands_in_no_figure() {
     let Figure::Retries(data) = spec.figure else { panic!("retries") };
     assert!(data.published.is_empty());
     // Bars drew nothing, and said nothing.
-    let bars = |runs: &[&str], measure| {
-        caption(&library.spec(&FigureSubject::Bars { of: compared_runs(runs), measure, published: true }))
-    };
-    let other_turns = bars(&["staminabench.own"], Measure::Stamina);
+    let bars =
+        |request, measure| caption(&library.spec(&FigureSubject::Bars { request, measure, published: true }));
+    let other_turns = bars(compared_runs(&["staminabench.own"]), Measure::Stamina);
     assert!(other_turns.contains("over 100 turns and not drawn beside means over"), "{other_turns}");
-    let others_text = bars(&["staminabench.nested_folders"], Measure::Stamina);
+    let others_text = bars(compared_runs(&["staminabench.nested_folders"]), Measure::Stamina);
     assert!(
         others_text.contains("No published mean is of a harness and a model that are shown"),
         "{others_text}"
     );
-    let score = bars(&TWO, Measure::Score);
+    let score = bars(compared_runs(&TWO), Measure::Score);
     assert!(score.contains("Published numbers are of mean stamina and not drawn beside another"), "{score}");
 }
 
@@ -205,11 +204,11 @@ fn a_benchmark_of_which_no_mean_is_published_says_so() {
     let library = Library::fixtures(&["evocode"]);
     let request = MatrixRequest { with_baselines: true, ..MatrixRequest::default() };
     let matrix =
-        |published| caption(&library.spec(&FigureSubject::Matrix { of: request.clone(), published }));
+        |published| caption(&library.spec(&FigureSubject::Matrix { request: request.clone(), published }));
     assert!(matrix(true).contains(NONE) && !matrix(false).contains(NONE), "{}", matrix(true));
     let run = library.workbench.list_runs(ListRuns::default()).unwrap().rows.remove(0).id;
     let request = compared_runs(&[run.as_str()]);
-    let bars = FigureSubject::Bars { of: request, measure: Measure::Stamina, published: true };
+    let bars = FigureSubject::Bars { request, measure: Measure::Stamina, published: true };
     let text = caption(&library.spec(&bars));
     assert!(text.contains(NONE), "{text}");
 }
@@ -221,7 +220,7 @@ fn published_numbers_have_cells_of_their_own_and_say_where_they_stand() {
     write_run(&folder.join("alike"), Some(3));
     let library = Library::new(&[folder]);
     let matrix = |published| {
-        let spec = library.spec(&FigureSubject::Matrix { of: MatrixRequest::default(), published });
+        let spec = library.spec(&FigureSubject::Matrix { request: MatrixRequest::default(), published });
         let Figure::Matrix(data) = spec.figure else { panic!("a matrix") };
         data
     };
@@ -280,7 +279,7 @@ fn a_published_mean_stands_beside_runs_of_as_many_attempts_only() {
     // What is published of both with two retries, that is three attempts, over 100 turns.
     let drawn = |runs: &[&str]| {
         let spec = library.spec(&FigureSubject::Bars {
-            of: compared_runs(runs),
+            request: compared_runs(runs),
             measure: Measure::Stamina,
             published: true,
         });
@@ -300,7 +299,7 @@ fn a_published_mean_stands_beside_runs_of_as_many_attempts_only() {
     let cell = |runs: &[&str]| {
         let runs = runs.iter().map(|run| (*run).to_owned()).collect();
         let matrix_request = MatrixRequest { runs, ..MatrixRequest::default() };
-        let spec = library.spec(&FigureSubject::Matrix { of: matrix_request, published: true });
+        let spec = library.spec(&FigureSubject::Matrix { request: matrix_request, published: true });
         let messages = caption(&spec);
         let Figure::Matrix(data) = spec.figure else { panic!("a matrix") };
         let cell = data.cells.into_iter().find(|cell| cell.n > 0).unwrap();
@@ -321,7 +320,7 @@ fn scenarios_are_called_by_their_titles_where_two_runs_are_paired() {
         pairs: Pairs::Reference,
         ..compared_runs(&["evocode.big-2-high", "evocode.tiny-1"])
     };
-    let spec = library.spec(&FigureSubject::Paired { of: pair_request, other: 1 });
+    let spec = library.spec(&FigureSubject::Paired { request: pair_request, other: 1 });
     let Figure::Paired(data) = spec.figure else { panic!("pairs") };
     let mut names: Vec<&str> = data.pairs.iter().map(|pair| pair.scenario.as_str()).collect();
     names.sort_unstable();
@@ -339,7 +338,7 @@ fn scenarios_are_called_by_their_titles_whichever_of_both_has_them() {
     let runs = ["sample-harbor.nop-k1-nop", "jobs.oracle-k2-oracle"];
     for two in [[runs[0], runs[1]], [runs[1], runs[0]]] {
         let pair_request = CompareRequest { pairs: Pairs::Reference, ..compared_runs(&two) };
-        let spec = library.spec(&FigureSubject::Paired { of: pair_request, other: 1 });
+        let spec = library.spec(&FigureSubject::Paired { request: pair_request, other: 1 });
         let Figure::Paired(data) = spec.figure else { panic!("pairs") };
         let mut names: Vec<&str> = data.pairs.iter().map(|pair| pair.scenario.as_str()).collect();
         names.sort_unstable();
@@ -355,7 +354,7 @@ fn a_pair_has_one_corrected_p_in_the_forest_and_in_the_table() {
     let forest = |pairs| {
         let compare_request = CompareRequest { pairs, ..compared_runs(&runs) };
         let comparison = library.workbench.compare_runs(compare_request.clone()).unwrap();
-        let spec = library.spec(&FigureSubject::Differences { of: compare_request, ratio: false });
+        let spec = library.spec(&FigureSubject::Differences { request: compare_request, ratio: false });
         let sentence = caption(&spec);
         let Figure::Differences(data) = spec.figure else { panic!("a forest") };
         (comparison, data, sentence)
@@ -385,7 +384,7 @@ fn classes_that_are_no_attempts_own_are_not_drawn() {
     let figure_request =
         FailuresRequest { members: members(&["jobs.failures-k1-oracle"]), ..FailuresRequest::default() };
     let failures = library.workbench.get_failures(figure_request.clone()).unwrap();
-    let spec = library.spec(&FigureSubject::Failures { of: figure_request });
+    let spec = library.spec(&FigureSubject::Failures { request: figure_request });
     let Figure::FailureShares(drawn) = spec.figure else { panic!("a figure of failures") };
     let is_drawn = |place: usize| drawn.groups.iter().any(|group| group.counts[place] > 0);
     assert!(!drawn.classes.is_empty() && (0..drawn.classes.len()).all(is_drawn), "{drawn:?}");
@@ -425,9 +424,9 @@ fn cells_that_pool_what_is_not_comparable_say_so_wherever_the_matrix_goes() {
     assert!(!mixed.is_empty() && mixed.iter().all(|cell| cell.runs.len() > 1), "{:?}", matrix.cells);
     assert!(matrix.cautions.iter().any(|c| c.contains("pools runs that are not comparable")));
     let message =
-        caption(&library.spec(&FigureSubject::Matrix { of: source_request.clone(), published: false }));
+        caption(&library.spec(&FigureSubject::Matrix { request: source_request.clone(), published: false }));
     assert!(message.contains("Pooled although not comparable: oracle × "), "{message}");
-    let table = library.workbench.table(&TableSubject::Matrix { of: source_request }).unwrap();
+    let table = library.workbench.table(&TableSubject::Matrix { request: source_request }).unwrap();
     assert!(table.notes.iter().any(|n| n.starts_with("Runs here are not comparable.")), "{:?}", table.notes);
     assert!(table.notes.iter().any(|n| n.contains("pools runs that are not comparable")));
 }
@@ -449,7 +448,7 @@ fn what_others_found_in_words_stands_on_the_pages_that_it_is_about() {
     // It is no caution about these runs, and no part of a caption.
     assert!(comparison.cautions.iter().all(|c| !c.starts_with("Published")), "{:?}", comparison.cautions);
     let requested = FailuresRequest { members: members(&TWO), ..FailuresRequest::default() };
-    assert!(!caption(&library.spec(&FigureSubject::Failures { of: requested })).contains("Published"));
+    assert!(!caption(&library.spec(&FigureSubject::Failures { request: requested })).contains("Published"));
 }
 
 /// A trial that passed is no censored one: "1 event, 2 censored" was said of these three.
@@ -461,15 +460,15 @@ fn captions_and_tables_of_one_turn_count_trials_that_passed_failed_or_are_not_sc
         one,h,m,a,1,1,true,,1\none,h,m,b,1,1,false,,1\none,h,m,c,1,1,,environment,1\n";
     std::fs::write(&path, rows).unwrap();
     let library = Library::new(&[path]);
-    let request = FigureSubject::Matrix { of: MatrixRequest::default(), published: false };
+    let request = FigureSubject::Matrix { request: MatrixRequest::default(), published: false };
     let text = caption(&library.spec(&request));
     assert!(text.contains("n = 2 scored trials, 1 passed, 1 failed, 1 not scored in 1 cell"), "{text}");
     let run = library.workbench.list_runs(ListRuns::default()).unwrap().rows.remove(0).id;
     let one_run = || compared_runs(&[&run]);
     let ended = "n = 2 scored trials of 2 tasks, 1 passed, 1 failed, 1 not scored";
-    let bars = FigureSubject::Bars { of: one_run(), measure: Measure::PassRate, published: false };
+    let bars = FigureSubject::Bars { request: one_run(), measure: Measure::PassRate, published: false };
     let failures = FailuresRequest { members: members(&[&run]), ..FailuresRequest::default() };
-    for figure in [bars, FigureSubject::Failures { of: failures }] {
+    for figure in [bars, FigureSubject::Failures { request: failures }] {
         let text = caption(&library.spec(&figure));
         assert!(text.contains(ended) && !text.contains("ensored"), "{text}");
         assert!(text.contains("Which trials are scored follows censoring policy default"), "{text}");
@@ -480,21 +479,21 @@ fn captions_and_tables_of_one_turn_count_trials_that_passed_failed_or_are_not_sc
         (Measure::Time, "Agent time per trial"),
         (Measure::ToolCalls, "Tool calls per trial"),
     ] {
-        let text = caption(&library.spec(&FigureSubject::Bars { of: one_run(), measure, published: false }));
+        let text =
+            caption(&library.spec(&FigureSubject::Bars { request: one_run(), measure, published: false }));
         assert!(text.contains(name) && !text.contains("episode") && !text.contains("÷ turns"), "{text}");
     }
     // Whoever asks for the curve reads where those that passed are counted.
-    let survival = FigureSubject::Survival { of: one_run(), bands: Bands::Auto };
-    let text = caption(&library.spec(&survival));
+    let text = caption(&library.spec(&FigureSubject::Survival { request: one_run(), bands: Bands::Auto }));
     assert!(text.contains("Trials that passed are among the censored."), "{text}");
-    let table = library.workbench.table(&TableSubject::Sensitivity { of: one_run() }).unwrap();
+    let table = library.workbench.table(&TableSubject::Sensitivity { request: one_run() }).unwrap();
     let heads: Vec<&str> =
         table.columns.iter().filter(|c| !c.for_machines).map(|c| c.heading.as_str()).collect();
     assert!(
         heads.contains(&"Trials not scored") && heads.iter().all(|h| !h.contains("ensored")),
         "{heads:?}"
     );
-    let table = library.workbench.table(&TableSubject::Runs { of: one_run() }).unwrap();
+    let table = library.workbench.table(&TableSubject::Runs { request: one_run() }).unwrap();
     let failed = table.columns.iter().find(|column| column.name == "failed").unwrap();
     assert!(!failed.for_machines && failed.heading == "Failed", "{failed:?}");
 }

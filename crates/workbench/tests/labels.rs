@@ -61,7 +61,7 @@ type Classes = HashMap<(String, u32, u32, String), String>;
 fn classes(library: &Library, run: &str) -> Classes {
     let request = FailuresRequest { members: members(&[run]), ..FailuresRequest::default() };
     let cases_request = FailureCasesRequest {
-        of: request,
+        failures: request,
         most_tests: 100_000,
         limit: 100_000,
         ..FailureCasesRequest::default()

@@ -66,14 +66,14 @@ fn a_turn_is_told_as_the_pack_has_it() {
     let source = opened(&lab, &path);
     let pack = lab.list_packs(Nothing {}).expect("packs").packs.remove(0);
     assert_eq!((pack.problem, pack.scenarios.len(), pack.scenarios[1].turns, pack.seed), (None, 2, 3, 3));
-    let turn_ref = ScenarioTurnRef { source, at: pack.at, scenario: 1, turn: 3 };
+    let turn_ref = ScenarioTurnRef { source, folder: pack.folder, scenario: 1, turn: 3 };
     let turn = lab.get_scenario_turn(turn_ref.clone()).expect("a turn");
     assert_eq!((turn.turns, turn.changes.len(), turn.counts.entities as usize), (3, 5, turn.entities.len()));
-    assert_eq!(turn.counts.cases, turn.counts.new + turn.counts.changed + turn.counts.kept);
+    assert_eq!(turn.counts.cases, turn.counts.new + turn.counts.changed + turn.counts.unchanged);
     let list_cases = |marks: &[&str], text: &str| {
         let marks = marks.iter().map(|&m| m.to_owned()).collect();
         lab.list_scenario_cases(ScenarioSuiteRequest {
-            of: turn_ref.clone(),
+            turn: turn_ref.clone(),
             text: text.to_owned(),
             marks,
             aspects: Vec::new(),
@@ -91,19 +91,19 @@ fn a_turn_is_told_as_the_pack_has_it() {
     let suite = |marks: &[&str]| {
         let marks = marks.iter().map(|&m| m.to_owned()).collect();
         let requested = ScenarioSuiteRequest {
-            of: turn_ref.clone(),
+            turn: turn_ref.clone(),
             text: String::new(),
             marks,
             aspects: Vec::new(),
             offset: 2,
             limit: 1,
         };
-        lab.table(&TableSubject::Suite { of: requested }).expect("a table").rows.len() as u32
+        lab.table(&TableSubject::Suite { request: requested }).expect("a table").rows.len() as u32
     };
     assert_eq!((suite(&[]), suite(&["new"])), (turn.counts.cases, turn.counts.new));
     let id = list_cases(&["new"], "").cases[0].id.clone();
     assert!(list_cases(&[], &id).total >= 1);
-    let case = lab.get_scenario_case(ScenarioCaseRequest { of: turn_ref.clone(), id }).expect("a case");
+    let case = lab.get_scenario_case(ScenarioCaseRequest { turn: turn_ref.clone(), id }).expect("a case");
     assert!(!case.steps.is_empty() && !case.says.is_empty());
     for document in [
         ScenarioDocument::Request,
@@ -114,7 +114,7 @@ fn a_turn_is_told_as_the_pack_has_it() {
         ScenarioDocument::Pytest,
     ] {
         let text = lab
-            .get_scenario_document(ScenarioDocumentRequest { of: turn_ref.clone(), document })
+            .get_scenario_document(ScenarioDocumentRequest { turn: turn_ref.clone(), document })
             .expect("a document");
         assert!(text.text.len() > 100, "{}", text.path);
     }
@@ -128,7 +128,7 @@ fn a_turn_is_told_as_the_pack_has_it() {
 fn cited(lab: &Workbench, turn: &ScenarioTurnRef) -> (Vec<(String, Option<String>)>, String) {
     let suite = lab
         .list_scenario_cases(ScenarioSuiteRequest {
-            of: turn.clone(),
+            turn: turn.clone(),
             text: String::new(),
             marks: Vec::new(),
             aspects: Vec::new(),
@@ -137,11 +137,11 @@ fn cited(lab: &Workbench, turn: &ScenarioTurnRef) -> (Vec<(String, Option<String
         })
         .expect("cases");
     let case =
-        |id: String| lab.get_scenario_case(ScenarioCaseRequest { of: turn.clone(), id }).expect("a case");
+        |id: String| lab.get_scenario_case(ScenarioCaseRequest { turn: turn.clone(), id }).expect("a case");
     let clauses = suite.cases.into_iter().step_by(4).flat_map(|info| case(info.id).says).collect();
     let document = ScenarioDocument::Specification;
     let text =
-        lab.get_scenario_document(ScenarioDocumentRequest { of: turn.clone(), document }).expect("a text");
+        lab.get_scenario_document(ScenarioDocumentRequest { turn: turn.clone(), document }).expect("a text");
     (clauses, text.text)
 }
 
@@ -153,7 +153,7 @@ fn clauses_are_shown_as_the_pack_wrote_them() {
     let lab = lab(temp.path());
     let turn_at = |path: &Path, turn| ScenarioTurnRef {
         source: opened(&lab, path),
-        at: String::new(),
+        folder: String::new(),
         scenario: 0,
         turn,
     };
@@ -182,20 +182,20 @@ fn a_pack_is_made_opened_and_validated() {
     lab.open_source(OpenSource { path: out }).expect("it is open");
     let source = opened(&lab, Path::new(&manifest.path));
     let validate = |scenarios: Vec<u32>| {
-        lab.validate_pack(ValidatePack { source, at: String::new(), mutants: 1, scenarios })
+        lab.validate_pack(ValidatePack { source, folder: String::new(), mutants: 1, scenarios })
     };
     let validation = validate(vec![0]).expect("it begins");
     let found = ended(&lab, &validation).validation.expect("what was found");
     // What it found can be taken away.
-    let mutants = lab.table(&TableSubject::Mutants { of: validation.clone() }).expect("a table");
+    let mutants = lab.table(&TableSubject::Mutants { job: validation.clone() }).expect("a table");
     assert_eq!(mutants.rows.len(), found.operators.len());
-    let findings = lab.table(&TableSubject::Findings { of: validation }).expect("a table");
+    let findings = lab.table(&TableSubject::Findings { job: validation }).expect("a table");
     assert_eq!(findings.rows.len(), found.survivors.len());
     assert!(findings.notes[0].starts_with("Turns: 2, scenarios: 1: valid."), "{:?}", findings.notes);
     assert_eq!((found.good, found.turns, found.reference_failures, found.damages), (true, 2, 0, 0));
     assert!(found.mutants > 20 && found.killed * 100 >= found.mutants * 97, "{found:?}");
     assert_eq!(validate(vec![1]).expect_err("there is one").code, "pack.no_such");
-    let many = ValidatePack { source, at: String::new(), mutants: 21, scenarios: vec![0] };
+    let many = ValidatePack { source, folder: String::new(), mutants: 21, scenarios: vec![0] };
     assert_eq!(lab.validate_pack(many).expect_err("too many").code, "pack.mutants");
 }
 
@@ -242,7 +242,7 @@ fn a_broken_pack_says_what_is_wrong_and_stays_listed() {
     write(&path, 4);
     let lab = lab(temp.path());
     let source = opened(&lab, &path);
-    let request = ScenarioTurnRef { source, at: String::new(), scenario: 0, turn: 2 };
+    let request = ScenarioTurnRef { source, folder: String::new(), scenario: 0, turn: 2 };
     for file in ["schemas/turn_2.yaml", "test_suites/turn_2.json"] {
         let file = path.join("scenario_0").join(file);
         let whole = std::fs::read(&file).expect("it is there");

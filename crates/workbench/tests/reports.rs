@@ -28,8 +28,8 @@ impl Library {
         target_path: Option<&Path>,
     ) -> Exported {
         let target_path = target_path.map(|target_path| target_path.to_str().unwrap().to_owned());
-        let report = ExportSubject::Report { of: request.clone(), preset: preset.to_owned() };
-        self.workbench.export(ExportRequest { of: report, format, to: target_path }).expect("a report")
+        let report = ExportSubject::Report { request: request.clone(), preset: preset.to_owned() };
+        self.workbench.export(ExportRequest { subject: report, format, path: target_path }).expect("a report")
     }
 }
 
@@ -55,7 +55,8 @@ fn inputs_of_two_sources_of_one_name_are_all_hashed() {
     let mut labels: Vec<&str> = runs.iter().map(|run| run.source_label.as_str()).collect();
     labels.sort_unstable();
     assert_eq!(labels, ["a/results", "b/results"]);
-    let table = library.workbench.table(&TableSubject::Library { of: ListRuns::default() }).unwrap().to_csv();
+    let table =
+        library.workbench.table(&TableSubject::Library { request: ListRuns::default() }).unwrap().to_csv();
     assert!(labels.iter().all(|label| table.contains(&format!(",{label},"))), "{table}");
     let report_path = places.path().join("report");
     let run_ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
@@ -280,9 +281,12 @@ fn a_markdown_report_is_whole_where_it_is_saved_and_where_it_is_handed_over() {
     std::fs::create_dir(old.parent().unwrap()).unwrap();
     std::fs::write(&old, "mine").unwrap();
     let new = folder.path().join("new.md");
-    let report = ExportSubject::Report { of: compared_runs(&THREE[..2]), preset: "icml".to_owned() };
-    let request =
-        ExportRequest { of: report, format: ExportFormat::Md, to: Some(new.to_str().unwrap().to_owned()) };
+    let report = ExportSubject::Report { request: compared_runs(&THREE[..2]), preset: "icml".to_owned() };
+    let request = ExportRequest {
+        subject: report,
+        format: ExportFormat::Md,
+        path: Some(new.to_str().unwrap().to_owned()),
+    };
     assert_eq!(library.workbench.export(request.clone()).unwrap_err().code, "export.beside");
     assert_eq!(std::fs::read_to_string(&old).unwrap(), "mine");
     assert!(!new.exists());
@@ -299,11 +303,11 @@ fn a_markdown_report_is_whole_where_it_is_saved_and_where_it_is_handed_over() {
 
     // What a browser is handed has what belongs beside it, too.
     let runs = ExportSubject::Table {
-        table: TableSubject::Runs { of: compared_runs(&THREE[..2]) },
+        table: TableSubject::Runs { request: compared_runs(&THREE[..2]) },
         preset: "icml".into(),
         grey: false,
     };
-    let request = ExportRequest { of: runs, format: ExportFormat::Csv, to: None };
+    let request = ExportRequest { subject: runs, format: ExportFormat::Csv, path: None };
     let csv = library.workbench.export(request).unwrap();
     assert!(csv.base64.is_some() && csv.beside.is_empty());
     let [(ending, spec)] = &csv.beside_base64[..] else { panic!("its spec") };
@@ -330,7 +334,7 @@ fn heights_have_one_pair_of_limits() {
     let library = Library::fixtures(&["staminabench"]);
     let (least, greatest) = library.workbench.list_presets(Nothing {}).unwrap().height_pt;
     let figure = |height| {
-        let figure = workbench::api::FigureSubject::FirstFailures { of: compared_runs(&THREE[..1]) };
+        let figure = workbench::api::FigureSubject::FirstFailures { request: compared_runs(&THREE[..1]) };
         library.workbench.print_spec(&figure, "icml", Some(height), false).is_ok()
     };
     assert!(figure(least) && figure(greatest) && !figure(least - 1) && !figure(greatest + 1));
@@ -347,10 +351,13 @@ fn what_is_written_beside_a_file_never_goes_into_a_source() {
     let before = std::fs::read_dir(&source).unwrap().count();
     std::os::unix::fs::symlink(&source, places.path().join("report-figures")).unwrap();
     let report_path = places.path().join("report.md");
-    let requested = ExportSubject::Report { of: compared_runs(&[&run]), preset: "icml".to_owned() };
+    let requested = ExportSubject::Report { request: compared_runs(&[&run]), preset: "icml".to_owned() };
     let report_path = Some(report_path.to_str().unwrap().to_owned());
-    let refused =
-        library.workbench.export(ExportRequest { of: requested, format: ExportFormat::Md, to: report_path });
+    let refused = library.workbench.export(ExportRequest {
+        subject: requested,
+        format: ExportFormat::Md,
+        path: report_path,
+    });
     assert_eq!(refused.unwrap_err().code, "export.into_source");
     assert_eq!(std::fs::read_dir(&source).unwrap().count(), before);
 }
@@ -375,9 +382,9 @@ fn nothing_of_a_report_is_written_through_a_link_in_its_folder() {
     std::os::unix::fs::symlink(&outside, places.path().join("page-figures")).unwrap();
     let page = places.path().join("page.md");
     let request = ExportRequest {
-        of: ExportSubject::Report { of: compared.clone(), preset: "icml".to_owned() },
+        subject: ExportSubject::Report { request: compared.clone(), preset: "icml".to_owned() },
         format: ExportFormat::Md,
-        to: Some(page.to_str().unwrap().to_owned()),
+        path: Some(page.to_str().unwrap().to_owned()),
     };
     assert_eq!(library.workbench.export(request).unwrap_err().code, "export.link");
     assert!(!page.exists());
@@ -395,8 +402,10 @@ fn a_pair_is_a_table_scenario_by_scenario() {
     let request = compared_runs(&["jobs.oracle-k2-oracle", "jobs.nop-k1-nop"]);
     let comparison = library.workbench.compare_runs(request.clone()).unwrap();
     let paired = comparison.pairs[0].paired.clone().expect("shared scenarios");
-    let table =
-        library.workbench.table_json(&TableSubject::Paired { of: request.clone(), other: Some(1) }).unwrap();
+    let table = library
+        .workbench
+        .table_json(&TableSubject::Paired { request: request.clone(), other: Some(1) })
+        .unwrap();
     let rows = table["rows"].as_array().unwrap();
     assert_eq!(rows.len() as u32, paired.n);
     for (row, wanted) in rows.iter().zip(&paired.scenarios) {
@@ -407,10 +416,12 @@ fn a_pair_is_a_table_scenario_by_scenario() {
             (&wanted.a_at_least.into(), &wanted.b_at_least.into())
         );
     }
-    let all =
-        library.workbench.table_json(&TableSubject::Paired { of: request.clone(), other: None }).unwrap();
+    let all = library
+        .workbench
+        .table_json(&TableSubject::Paired { request: request.clone(), other: None })
+        .unwrap();
     assert_eq!(all["rows"], table["rows"]);
-    assert!(library.workbench.table(&TableSubject::Paired { of: request, other: Some(0) }).is_err());
+    assert!(library.workbench.table(&TableSubject::Paired { request, other: Some(0) }).is_err());
 }
 
 #[test]

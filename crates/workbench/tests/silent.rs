@@ -98,7 +98,7 @@ fn a_file_system_that_never_answers_holds_nobody_up() {
         folder: folder.clone(),
         episode: "scenario_0".to_owned(),
         which: LiveLogKind::Gateway,
-        from: None,
+        position: None,
     };
     let refused = workbench.live_log(log).expect_err("no log is read");
     assert!(refused.message.contains("does not answer"), "{}", refused.message);

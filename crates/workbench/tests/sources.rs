@@ -126,7 +126,7 @@ fn from_the_run_down_to_a_failing_test() {
 
     let requested = AttemptRef { run: run.clone(), episode: episode.clone(), turn: 3, attempt: 1 };
     let no_code = workbench
-        .code_changes(CodeRequest { of: requested, against: None })
+        .code_changes(CodeRequest { attempt: requested, against: None })
         .expect_err("Harbor keeps no code");
     assert_eq!(no_code.code, "code.not_found");
     let beyond = workbench.get_turn(TurnRef { run, episode, turn: 5 }).expect_err("four turns");

@@ -41,19 +41,21 @@ fn failures_name_the_tasks_that_are_known_by_totals_only() {
         |sentences: &[String]| sentences.iter().filter(|sentence| sentence.contains("2 of 3 tasks")).count();
     assert!(failures.cautions.contains(&expected.to_owned()), "{:?}", failures.cautions);
     for table in [
-        TableSubject::Failures { of: request() },
-        TableSubject::Origins { of: request() },
-        TableSubject::Repairs { of: request() },
-        TableSubject::RepairTimes { of: request() },
-        TableSubject::Flips { of: request() },
-        TableSubject::Cases { of: FailureCasesRequest { of: request(), ..FailureCasesRequest::default() } },
+        TableSubject::Failures { request: request() },
+        TableSubject::Origins { request: request() },
+        TableSubject::Repairs { request: request() },
+        TableSubject::RepairTimes { request: request() },
+        TableSubject::Flips { request: request() },
+        TableSubject::Cases {
+            request: FailureCasesRequest { failures: request(), ..FailureCasesRequest::default() },
+        },
     ] {
         let notes = library.workbench.table(&table).unwrap().notes;
         assert_eq!(times(&notes), 1, "{table:?}: {notes:?}");
     }
-    let figure = FigureSubject::Failures { of: request() };
+    let figure = FigureSubject::Failures { request: request() };
     let subject = ExportSubject::Figure { figure, preset: "icml".to_owned(), height_pt: None, grey: false };
-    let export_request = ExportRequest { of: subject, format: ExportFormat::Svg, to: None };
+    let export_request = ExportRequest { subject, format: ExportFormat::Svg, path: None };
     let exported = library.workbench.export(export_request).unwrap();
     assert_eq!(exported.caption.matches(expected).count(), 1, "{}", exported.caption);
 }
@@ -104,8 +106,8 @@ fn a_report_has_no_table_without_rows() {
     let run = rows(&library)[0].id.clone();
     let report = |format| {
         let request = CompareRequest { members: members(&[&run]), ..CompareRequest::default() };
-        let subject = ExportSubject::Report { of: request, preset: "icml".to_owned() };
-        let exported = library.workbench.export(ExportRequest { of: subject, format, to: None }).unwrap();
+        let subject = ExportSubject::Report { request, preset: "icml".to_owned() };
+        let exported = library.workbench.export(ExportRequest { subject, format, path: None }).unwrap();
         String::from_utf8(STANDARD.decode(exported.base64.unwrap()).unwrap()).unwrap()
     };
     let sentence = "Attempts that did not pass, by why they ended: none.";

@@ -39,7 +39,7 @@ fn text(value: Option<&Value>) -> &str {
 #[test]
 fn only_cells_without_a_run_say_so_and_the_matrix_has_its_means_and_intervals() {
     let library = Library::fixtures(&["staminabench"]);
-    let table = library.table(&TableSubject::Matrix { of: MatrixRequest::default() });
+    let table = library.table(&TableSubject::Matrix { request: MatrixRequest::default() });
     let printed = table.to_markdown();
     let lines: Vec<&str> = printed.lines().filter(|l| l.starts_with("| ") && !l.contains("---")).collect();
     let with_run = lines.iter().filter(|l| !l.contains("no run")).count();
@@ -65,10 +65,10 @@ fn only_cells_without_a_run_say_so_and_the_matrix_has_its_means_and_intervals() 
         table.to_csv()
     );
 
-    let spread = library.table(&TableSubject::Spread { of: MatrixRequest::default() });
+    let spread = library.table(&TableSubject::Spread { request: MatrixRequest::default() });
     assert_eq!(spread.rows.len(), 2);
     assert!(spread.to_markdown().contains("one harness only"));
-    let published = library.table(&TableSubject::Published { of: MatrixRequest::default() });
+    let published = library.table(&TableSubject::Published { request: MatrixRequest::default() });
     let numbers = library.workbench.get_matrix(MatrixRequest::default()).unwrap().published;
     assert_eq!(published.rows.len(), numbers.len());
 }
@@ -77,7 +77,7 @@ fn only_cells_without_a_run_say_so_and_the_matrix_has_its_means_and_intervals() 
 fn what_runs_used_and_how_they_depend_on_censoring_are_tables() {
     let library = Library::fixtures(&["staminabench"]);
     let comparison = library.workbench.compare_runs(compared_runs(&TWO)).unwrap();
-    let spent = library.table(&TableSubject::Spent { of: compared_runs(&TWO) });
+    let spent = library.table(&TableSubject::Spent { request: compared_runs(&TWO) });
     let played: Vec<Option<Value>> =
         comparison.members.iter().map(|m| Some(m.spent.turns_played.into())).collect();
     assert_eq!(column(&spent, "turns_played"), played.iter().map(Option::as_ref).collect::<Vec<_>>());
@@ -85,7 +85,7 @@ fn what_runs_used_and_how_they_depend_on_censoring_are_tables() {
         comparison.members.iter().map(|m| m.spent.input_tokens.map(Into::into)).collect();
     assert_eq!(column(&spent, "input_tokens"), known.iter().map(Option::as_ref).collect::<Vec<_>>());
 
-    let sensitivity = library.table(&TableSubject::Sensitivity { of: compared_runs(&TWO) });
+    let sensitivity = library.table(&TableSubject::Sensitivity { request: compared_runs(&TWO) });
     assert_eq!(sensitivity.rows.len(), 6, "three ways to count of each of two");
     let means = column(&sensitivity, "mean_stamina");
     let member = &comparison.members[0];
@@ -103,7 +103,7 @@ fn the_tests_between_two_have_all_that_their_page_shows() {
     let request = compared_runs(&["jobs.oracle-k2-oracle", "jobs.nop-k1-nop"]);
     let comparison = library.workbench.compare_runs(request.clone()).unwrap();
     let pair = &comparison.pairs[0];
-    let table = library.table(&TableSubject::Pairs { of: request.clone() });
+    let table = library.table(&TableSubject::Pairs { request: request.clone() });
     let cell = |name: &str| column(&table, name)[0].cloned();
     assert_eq!(cell("logrank_p_stratified"), pair.logrank_stratified.map(|t| Value::Number(t.p)));
     assert_eq!(
@@ -115,7 +115,7 @@ fn the_tests_between_two_have_all_that_their_page_shows() {
         pair.difference_bootstrap.map(|(_, high)| Value::Number(high))
     );
     assert_eq!(cell("paired_tau"), pair.paired.as_ref().map(|p| Value::Integer(p.tau.into())));
-    let runs = library.table(&TableSubject::Runs { of: request });
+    let runs = library.table(&TableSubject::Runs { request });
     let drawn = comparison.members[0].stamina_bootstrap.map(|(low, _)| Value::Number(low));
     assert_eq!(column(&runs, "bootstrap_ci_low")[0].cloned(), drawn);
     let printed = table.to_markdown();
@@ -139,7 +139,7 @@ fn every_turn_on_which_runs_disagree_is_a_row_for_each_run() {
         .workbench
         .list_disagreements(DisagreementRequest { offset: 0, limit: 0, ..request.clone() })
         .unwrap();
-    let table = library.table(&TableSubject::Disagreements { of: request });
+    let table = library.table(&TableSubject::Disagreements { request });
     let cells: usize = all.rows.iter().map(|row| row.cells.iter().flatten().count()).sum();
     assert!(all.total > 1 && table.rows.len() == cells, "{} rows of {cells}", table.rows.len());
     let states: Vec<&str> = column(&table, "state").into_iter().map(text).collect();
@@ -152,8 +152,8 @@ fn the_failures_page_can_be_taken_away_whole() {
     let library = Library::fixtures(&["harbor/jobs/failures-k1"]);
     let failed = FailuresRequest { members: members(&["failures-k1-oracle"]), ..FailuresRequest::default() };
     let data = library.workbench.get_failures(failed.clone()).unwrap();
-    let cases = |request| library.table(&TableSubject::Cases { of: request });
-    let failed_cases = || FailureCasesRequest { of: failed.clone(), ..FailureCasesRequest::default() };
+    let cases = |request| library.table(&TableSubject::Cases { request });
+    let failed_cases = || FailureCasesRequest { failures: failed.clone(), ..FailureCasesRequest::default() };
     let all = cases(FailureCasesRequest { offset: 3, limit: 2, ..failed_cases() });
     assert_eq!(all.rows.len() as u32, data.attempts);
     let share = data.total.shares.iter().find(|s| s.attempts == 0 && s.tests > 0);
@@ -165,16 +165,16 @@ fn the_failures_page_can_be_taken_away_whole() {
     assert!(!by_tests.rows.is_empty());
     assert!(by_tests.notes.iter().any(|n| n.contains("a failing test of")), "{:?}", by_tests.notes);
 
-    let origins = library.table(&TableSubject::Origins { of: failed.clone() });
+    let origins = library.table(&TableSubject::Origins { request: failed.clone() });
     let sum: i64 = column(&origins, "tests")
         .into_iter()
         .map(|v| if let Some(Value::Integer(n)) = v { *n } else { 0 })
         .sum();
     assert_eq!(sum, i64::from(data.tests));
-    let repairs = library.table(&TableSubject::Repairs { of: failed.clone() });
+    let repairs = library.table(&TableSubject::Repairs { request: failed.clone() });
     assert_eq!(repairs.rows.len(), data.repair.at_attempt.len());
     assert!(repairs.notes[0].starts_with(&format!("{} turns failed", data.repair.failed_first)));
-    let flips = library.table(&TableSubject::Flips { of: failed.clone() });
+    let flips = library.table(&TableSubject::Flips { request: failed.clone() });
     assert_eq!(flips.rows.len(), data.flips.len());
     let within = data.flips.iter().map(|flip| !flip.changed_within.is_empty());
     assert!(column(&flips, "changed_within").iter().map(Option::is_some).eq(within));
@@ -185,7 +185,7 @@ fn the_failures_page_can_be_taken_away_whole() {
         assert!(by_turn <= flip.flips as usize, "{flip:?}");
         assert!(by_turn == flip.flips as usize || !flip.changed_within.is_empty(), "{flip:?}");
     }
-    let rules = library.table(&TableSubject::Rules { of: failed });
+    let rules = library.table(&TableSubject::Rules { request: failed });
     assert_eq!(rules.rows.len(), data.rules.len());
 }
 
@@ -193,7 +193,7 @@ fn the_failures_page_can_be_taken_away_whole() {
 fn gains_are_those_of_the_page() {
     let library = Library::fixtures(&["staminabench"]);
     let request = RetriesRequest { members: members(&["staminabench.own"]), ..RetriesRequest::default() };
-    let table = library.table(&TableSubject::Gains { of: request });
+    let table = library.table(&TableSubject::Gains { request });
     assert_eq!(column(&table, "gain"), [Some(&Value::Number(6.0))]);
     assert_eq!(column(&table, "mean_without"), [Some(&Value::Number(0.5))]);
 }
@@ -250,8 +250,8 @@ fn scenarios_have_the_same_names_in_tables_as_in_figures() {
         limit: 0,
     };
     for request in [
-        TableSubject::Paired { of: compared_runs(&runs), other: None },
-        TableSubject::Disagreements { of: disagreements },
+        TableSubject::Paired { request: compared_runs(&runs), other: None },
+        TableSubject::Disagreements { request: disagreements },
         TableSubject::Episodes { members: members(&runs), sort: GridSort::Scenario },
         TableSubject::Turns { members: members(&runs), sort: GridSort::Scenario },
     ] {
@@ -273,7 +273,7 @@ fn scenarios_have_the_same_names_in_tables_as_in_figures() {
 #[test]
 fn the_library_is_a_table_of_what_its_filters_leave() {
     let library = Library::fixtures(&["staminabench", "harbor/jobs"]);
-    let table = |filter| library.table(&TableSubject::Library { of: filter });
+    let table = |filter| library.table(&TableSubject::Library { request: filter });
     let listed = |filter: ListRuns| {
         let page = library.workbench.list_runs(ListRuns { limit: 500, ..filter }).unwrap();
         page.rows.into_iter().map(|run| run.id).collect::<Vec<_>>()
@@ -304,23 +304,23 @@ fn a_turn_has_its_attempts_its_tests_and_those_of_another_run_beside_them() {
         .expect("a turn with a failed attempt");
     let requested = TurnRef { run: run.clone(), episode: episode.clone(), turn };
     let detail = library.workbench.get_turn(requested.clone()).unwrap();
-    let attempts = library.table(&TableSubject::Attempts { of: requested });
+    let attempts = library.table(&TableSubject::Attempts { turn: requested });
     assert_eq!(attempts.rows.len(), detail.attempts.len());
     let passed: Vec<Option<Value>> = detail.attempts.iter().map(|a| a.passed.map(Value::from)).collect();
     assert_eq!(column(&attempts, "passed"), passed.iter().map(Option::as_ref).collect::<Vec<_>>());
 
     let attempt =
         |number| AttemptChoice { run: run.clone(), episode: episode.clone(), turn, attempt: number };
-    let first = library.table(&TableSubject::Tests { of: attempt(Some(1)) });
+    let first = library.table(&TableSubject::Tests { attempt: attempt(Some(1)) });
     let reported = &detail.attempts[0];
     let named = reported.failing.len() + reported.passed_tests.len() + reported.skipped_tests.len();
     assert_eq!(first.rows.len(), named);
     let ids: Vec<&str> = column(&first, "test").into_iter().map(text).collect();
     assert!(reported.failing.iter().zip(&ids).all(|(test, id)| test.id == *id), "what failed stands first");
-    let last = library.table(&TableSubject::Tests { of: attempt(None) });
+    let last = library.table(&TableSubject::Tests { attempt: attempt(None) });
     let number = detail.attempts.last().unwrap().number;
     assert!(last.title.ends_with(&format!("turn {turn}, attempt {number}")), "{}", last.title);
-    let none = library.workbench.table(&TableSubject::Tests { of: attempt(Some(99)) });
+    let none = library.workbench.table(&TableSubject::Tests { attempt: attempt(Some(99)) });
     assert_eq!(none.unwrap_err().code, "attempt.not_found");
 
     // Beside itself nothing is different; what fails on one side only stands first.
@@ -337,14 +337,15 @@ fn the_warnings_of_a_source_are_a_table() {
     let request =
         ImportReportRequest { source, treatment: None, code: None, run: None, offset: 0, limit: 5_000 };
     let report = library.workbench.import_report(request).unwrap();
-    let table = library
-        .table(&TableSubject::Warnings { of: WarningSelection { source, treatment: None, run: None } });
+    let table = library.table(&TableSubject::Warnings {
+        selection: WarningSelection { source, treatment: None, run: None },
+    });
     assert!(report.matching > 0 && table.rows.len() as u64 == report.matching);
     let codes: Vec<&str> = column(&table, "code").into_iter().map(text).collect();
     assert_eq!(codes, report.warnings.iter().map(|w| w.code.as_str()).collect::<Vec<_>>());
     let treatment = Some(report.warnings[0].treatment);
-    let some =
-        library.table(&TableSubject::Warnings { of: WarningSelection { source, treatment, run: None } });
+    let some = library
+        .table(&TableSubject::Warnings { selection: WarningSelection { source, treatment, run: None } });
     assert_eq!(some.rows.len(), report.warnings.iter().filter(|w| Some(w.treatment) == treatment).count());
 }
 
@@ -364,7 +365,8 @@ fn rates_that_are_known_for_a_part_say_for_how_much() {
     let compared = compared_runs(&[&run]);
     let known =
         "m: known are steps for 3 of 4 turns, steps survived for 1 of 2 episodes, tokens for 3 of 4 turns.";
-    for table in [TableSubject::Runs { of: compared.clone() }, TableSubject::Spent { of: compared }] {
+    for table in [TableSubject::Runs { request: compared.clone() }, TableSubject::Spent { request: compared }]
+    {
         let notes = library.table(&table).notes;
         assert!(notes.iter().any(|note| note == known), "{notes:?}");
     }
@@ -384,7 +386,7 @@ fn what_runs_of_one_turn_used_is_counted_by_trial() {
     runs.sort_by(|a, b| a.model.cmp(&b.model));
     let compared = compared_runs(&[&runs[0].id, &runs[1].id]);
     let [run_table, spent] =
-        [TableSubject::Runs { of: compared.clone() }, TableSubject::Spent { of: compared }]
+        [TableSubject::Runs { request: compared.clone() }, TableSubject::Spent { request: compared }]
             .map(|table| library.table(&table));
     for table in [&run_table, &spent] {
         let heads: Vec<&str> =

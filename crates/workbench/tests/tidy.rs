@@ -32,7 +32,7 @@ fn exported(workbench: &Workbench, runs: &[&str], format: ExportFormat, folder: 
         preset: "icml".to_owned(),
         grey: false,
     };
-    let written_export = workbench.export(ExportRequest { of: request, format, to: None }).unwrap();
+    let written_export = workbench.export(ExportRequest { subject: request, format, path: None }).unwrap();
     let name = if format == ExportFormat::Parquet { "attempts.parquet" } else { "attempts.csv" };
     let path = folder.join(name);
     fs::write(&path, STANDARD.decode(written_export.base64.unwrap()).unwrap()).unwrap();
@@ -46,18 +46,18 @@ fn tables(runs: &[&str]) -> Vec<TableSubject> {
     let retries = || RetriesRequest { members: members(runs), ..RetriesRequest::default() };
     let failures = || FailuresRequest { members: members(runs), ..FailuresRequest::default() };
     vec![
-        TableSubject::Runs { of: comparison() },
-        TableSubject::Spent { of: comparison() },
-        TableSubject::Pairs { of: comparison() },
-        TableSubject::Sensitivity { of: comparison() },
-        TableSubject::Survival { of: comparison() },
-        TableSubject::Retries { of: retries() },
-        TableSubject::Gains { of: retries() },
-        TableSubject::Repairs { of: failures() },
+        TableSubject::Runs { request: comparison() },
+        TableSubject::Spent { request: comparison() },
+        TableSubject::Pairs { request: comparison() },
+        TableSubject::Sensitivity { request: comparison() },
+        TableSubject::Survival { request: comparison() },
+        TableSubject::Retries { request: retries() },
+        TableSubject::Gains { request: retries() },
+        TableSubject::Repairs { request: failures() },
         TableSubject::Episodes { members: members(runs), sort: GridSort::Scenario },
         TableSubject::Turns { members: members(runs), sort: GridSort::Scenario },
         TableSubject::ByTurn { members: members(runs) },
-        TableSubject::Scores { of: comparison() },
+        TableSubject::Scores { request: comparison() },
     ]
 }
 

@@ -1,4 +1,5 @@
 // Run and turn: numbers against the store, one turn axis, the way by mouse and by keys, links, back and forward.
+import { readFileSync, writeFileSync } from "node:fs";
 import { expect, fixtures, serious, test, type Page } from "./fixture";
 
 const RUN = "jobs.failures-k1-oracle";
@@ -211,6 +212,32 @@ test("a place in a log is found in the palette, and opened with its words marked
   const logs = page.getByRole("tabpanel");
   await expect(logs.locator("mark").first()).toHaveText(/passed/i);
   await expect(logs.locator("mark").first()).toBeInViewport();
+});
+
+test("words in a long step are in the middle of its pane, and nothing around the pane scrolls", async ({ lab, go, page }) => {
+  const folder = lab.copy("staminabench/own", "long");
+  const file = `${folder}/scenario_0/trajectory.json`;
+  const trajectory = JSON.parse(readFileSync(file, "utf8")) as { turns: { attempts: { steps: object[] }[] }[] };
+  const talk = (text: string): object[] => Array.from({ length: 150 }, (_, n) => ({ kind: "agent", text: `${text} ${String(n)}` }));
+  const result = Array.from({ length: 400 }, (_, n) => (n === 300 ? "here is the quagga" : `line ${String(n)}`)).join("\n");
+  const call = { kind: "agent", text: "I look.", tool_calls: [{ name: "bash", arguments: { command: "cat animals" }, result, is_error: false, seconds: 0.1 }] };
+  trajectory.turns[0]!.attempts[0]!.steps = [...talk("before"), call, ...talk("after")];
+  writeFileSync(file, JSON.stringify(trajectory));
+  await lab.stamina("ingest", folder);
+  const places = await lab.json<{ kind: string; run: string; episode: string; turn: number; attempt: number; step: number }[]>("search", "quagga");
+  const { run, episode, turn, attempt, step } = places.find((place) => place.kind === "transcript")!;
+  await go(`run/${run}/${episode}/${String(turn)}?mark=quagga&attempt=${String(attempt)}&pane=transcript&step=${String(step)}`);
+  const steps = page.getByRole("group", { name: "Steps, scrolls" });
+  const words = steps.locator("mark").first();
+  await expect(words).toHaveText("quagga");
+  await expect(words).toBeInViewport();
+  expect(await steps.evaluate((pane) => pane.scrollTop)).toBeGreaterThan(0);
+  const moved = await steps.evaluate((pane) => {
+    const around: string[] = [];
+    for (let box = pane.parentElement; box !== null; box = box.parentElement) if (box.scrollTop !== 0 || box.scrollLeft !== 0) around.push(box.className);
+    return around;
+  });
+  expect(moved).toEqual([]);
 });
 
 test("a number is explained when it is pointed at, and with e", async ({ go, page }) => {

@@ -64,7 +64,7 @@ test("shares of failures lead to their cases, and a case to its turn", async ({ 
   const tested = answer.total.shares.find((share) => share.tests > 0)!;
   await classes.getByRole("button", { name: `${String(tested.tests)} ${tested.tests === 1 ? "failing test" : "failing tests"}: ${answer.classes.find((c) => c.class === tested.class)!.label}`, exact: true }).click();
   await expect(page).toHaveURL(/of=tests/);
-  const { total } = await lab.json<{ readonly total: number }>("rpc", "list_failure_cases", JSON.stringify({ of: { members: [{ by: "run", run: RUN }] }, class: tested.class, by_tests: true }));
+  const { total } = await lab.json<{ readonly total: number }>("rpc", "list_failure_cases", JSON.stringify({ failures: { members: [{ by: "run", run: RUN }] }, class: tested.class, by_tests: true }));
   expect(total).toBeGreaterThan(0);
   await expect(cases.locator("tbody tr")).toHaveCount(total);
   const left = page.url();

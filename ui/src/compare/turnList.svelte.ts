@@ -42,7 +42,7 @@ interface TurnListInput {
 /** Call during set-up. */
 export function turnList(input: () => TurnListInput): TurnList {
   const query = $derived(input().query);
-  const at = $derived(readAddress({ ...query, mode: query["mode"] ?? "" }));
+  const address = $derived(readAddress({ ...query, mode: query["mode"] ?? "" }));
   const members = $derived.by((): Member[] => {
     const given = readMembers(query);
     const { left, right } = input();
@@ -56,7 +56,7 @@ export function turnList(input: () => TurnListInput): TurnList {
   });
   const fromList = $derived(readMembers(query).length > 1);
   const compared = resource("compare_runs", () =>
-    members.length > 1 ? { members, reference: fromList ? at.reference : 0, tau: null, pairs: "reference" as const } : undefined,
+    members.length > 1 ? { members, reference: fromList ? address.reference : 0, tau: null, pairs: "reference" as const } : undefined,
   );
   const pair = $derived.by((): readonly [number, number] | null => {
     if (!fromList) return members.length > 1 ? [0, 1] : null;
@@ -71,10 +71,10 @@ export function turnList(input: () => TurnListInput): TurnList {
     members.length > 1
       ? {
           members,
-          reference: fromList ? at.reference : 0,
-          mode: at.mode,
-          sort: fromList ? at.sort : ("scenario" as const),
-          text: at.text,
+          reference: fromList ? address.reference : 0,
+          mode: address.mode,
+          sort: fromList ? address.sort : ("scenario" as const),
+          text: address.text,
           offset,
           limit: row === null ? FIRST : 3,
         }
@@ -93,10 +93,10 @@ export function turnList(input: () => TurnListInput): TurnList {
       return members;
     },
     get mode() {
-      return at.mode;
+      return address.mode;
     },
     get noun() {
-      return at.mode === "different" ? "disagreements" : at.mode === "all" ? "turns" : at.mode;
+      return address.mode === "different" ? "disagreements" : address.mode === "all" ? "turns" : address.mode;
     },
     get total() {
       return members.length > 1 ? nearby.data?.total : undefined;
@@ -118,7 +118,7 @@ export function turnList(input: () => TurnListInput): TurnList {
       const to = from === null ? (by === 1 ? 0 : -1) : from + by;
       const next = page.rows[to - offset];
       if (to < 0 || to >= page.total || !next) return null;
-      const both = pair && next.cells[pair[0]] && next.cells[pair[1]] ? pair : pairOf(next, fromList ? at.reference : 0, null);
+      const both = pair && next.cells[pair[0]] && next.cells[pair[1]] ? pair : pairOf(next, fromList ? address.reference : 0, null);
       const route = both ? sideBySide(next, both, { ...keptQuery(query), ...(fromList ? { row: String(to) } : {}) }) : null;
       if (route?.page !== "side-by-side" || fromList) return route;
       return { ...route, query: Object.fromEntries(Object.entries(route.query).filter(([name]) => name !== "pair")) };

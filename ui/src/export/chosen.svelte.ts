@@ -6,7 +6,7 @@ interface Chosen {
   grey: boolean;
 }
 
-function kept(): Chosen {
+function storedChoice(): Chosen {
   try {
     const value: unknown = JSON.parse(localStorage.getItem(KEY) ?? "{}");
     if (typeof value === "object" && value !== null && "preset" in value && typeof value.preset === "string")
@@ -17,7 +17,7 @@ function kept(): Chosen {
   return { preset: "icml", grey: false };
 }
 
-export const chosen = $state<Chosen>(kept());
+export const chosen = $state<Chosen>(storedChoice());
 
 /** Keeps the venue for the next time. */
 export function keepChosen(): void {

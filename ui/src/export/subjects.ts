@@ -8,7 +8,7 @@ const only = (run: string): CompareRequest => ({ members: [{ by: "run", run }], 
 /** Its curve, turn by turn, and the report of it. */
 export function survivalOf(run: string, title = "Survival"): Exportable {
   const request = only(run);
-  return { title, figure: { kind: "survival", of: request, bands: "auto" }, table: { kind: "survival", of: request }, report: request };
+  return { title, figure: { kind: "survival", request, bands: "auto" }, table: { kind: "survival", request }, report: request };
 }
 
 /** At which turns its episodes failed first. */
@@ -16,8 +16,8 @@ export function firstFailuresOf(run: string): Exportable {
   const request = only(run);
   return {
     title: "First failures",
-    figure: { kind: "first_failures", of: request },
-    table: { kind: "survival", of: request },
+    figure: { kind: "first_failures", request },
+    table: { kind: "survival", request },
     report: request,
   };
 }
@@ -25,13 +25,13 @@ export function firstFailuresOf(run: string): Exportable {
 /** Its tasks, where it plays one turn: what each came to and took. */
 export function tasksOf(run: string): Exportable {
   const request = { members: only(run).members, only: [], mode: "all" as const, text: "" };
-  return { title: "Tasks", table: { kind: "tasks", of: request }, report: only(run) };
+  return { title: "Tasks", table: { kind: "tasks", request }, report: only(run) };
 }
 
 /** Scores of its turns. */
 export function scoresOf(run: string): Exportable {
   const request = only(run);
-  return { title: "Scores of turns", table: { kind: "scores", of: request }, report: request };
+  return { title: "Scores of turns", table: { kind: "scores", request }, report: request };
 }
 
 /** Its episodes, one a row. */

@@ -168,7 +168,7 @@ test("where only last attempts are counted it is said why few tests are new or r
 test("every tab can be taken away as what it shows", () => {
   const request = { members: [], benchmark: null, group: "member", scope: "attempts" } as const;
   const cases = {
-    of: request,
+    failures: request,
     group: "",
     class: "guard_ignored",
     by_tests: true,
@@ -180,7 +180,7 @@ test("every tab can be taken away as what it shows", () => {
     limit: 0,
   };
   const kinds = tabs.map((tab) =>
-    tables(tab, { ...request, members: [] }, { ...cases, of: { ...request, members: [] } }).map((one) => one.table?.kind),
+    tables(tab, { ...request, members: [] }, { ...cases, failures: { ...request, members: [] } }).map((one) => one.table?.kind),
   );
   expect(kinds).toEqual([["cases"], ["repairs", "repair_times", "origins"], ["flips"], ["rules"]]);
 });

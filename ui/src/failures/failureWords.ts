@@ -43,17 +43,17 @@ export const tabNames: Readonly<Record<Tab, string>> = { cases: "Cases", repair:
 export function tables(tab: Tab, request: FailuresRequest, cases: FailureCasesRequest): readonly Exportable[] {
   switch (tab) {
     case "cases":
-      return [{ title: "Cases", table: { kind: "cases", of: cases } }];
+      return [{ title: "Cases", table: { kind: "cases", request: cases } }];
     case "repair":
       return [
-        { title: "Repairs", table: { kind: "repairs", of: request } },
-        { title: "Time to repair", table: { kind: "repair_times", of: request } },
-        { title: "Failing tests by origin", table: { kind: "origins", of: request } },
+        { title: "Repairs", table: { kind: "repairs", request } },
+        { title: "Time to repair", table: { kind: "repair_times", request } },
+        { title: "Failing tests by origin", table: { kind: "origins", request } },
       ];
     case "flips":
-      return [{ title: "Flipping tests", table: { kind: "flips", of: request } }];
+      return [{ title: "Flipping tests", table: { kind: "flips", request } }];
     case "rules":
-      return [{ title: "Rules", table: { kind: "rules", of: request } }];
+      return [{ title: "Rules", table: { kind: "rules", request } }];
   }
 }
 
@@ -124,16 +124,16 @@ export function intervalInWords(interval: FailureGroup["interval"], ofOneTurn: b
 }
 
 /** What the failed attempts of a scope are counted among. */
-export function madeInWords(scope: FailureScope, made: number, ofOneTurn: boolean): string {
-  if (ofOneTurn && scope === "first") return `of ${counted(made, "scored trial")}`;
-  if (ofOneTurn && scope === "turns") return `of ${counted(made, "trial")} begun`;
+export function madeInWords(scope: FailureScope, attempts: number, ofOneTurn: boolean): string {
+  if (ofOneTurn && scope === "first") return `of ${counted(attempts, "scored trial")}`;
+  if (ofOneTurn && scope === "turns") return `of ${counted(attempts, "trial")} begun`;
   switch (scope) {
     case "attempts":
-      return `of ${counted(made, "attempt")}`;
+      return `of ${counted(attempts, "attempt")}`;
     case "turns":
-      return `of ${counted(made, "turn")} reached`;
+      return `of ${counted(attempts, "turn")} reached`;
     case "first":
-      return `of ${counted(made, "turn")} at risk`;
+      return `of ${counted(attempts, "turn")} at risk`;
   }
 }
 const failedNames: Readonly<Record<FailureScope, string>> = {

@@ -93,15 +93,15 @@ export function pagedRows<Name extends Paged>(name: Name, request: () => Command
 
   // As text, so that an address that changes only its chosen row reads nothing.
   const wanted = $derived(JSON.stringify(request() ?? null));
-  let seen: string | undefined;
+  let lastRequest: string | undefined;
   $effect(() => {
     const next = wanted;
     void appStatus.revision;
     void again;
     untrack(() => {
-      const same = seen === next;
-      if (!same && seen !== undefined) pages = [0, 0];
-      seen = next;
+      const same = lastRequest === next;
+      if (!same && lastRequest !== undefined) pages = [0, 0];
+      lastRequest = next;
       current = request();
       if (!current) return;
       if (same && loading) outdated = true;

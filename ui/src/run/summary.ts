@@ -318,7 +318,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, 
       key: "Comp",
       value: scoreText(rounds.comp),
       unknown: rounds.comp === null,
-      title: rounds.comp === null ? reason : "tasks of which an attempt passed the last round",
+      title: rounds.comp === null ? reason : "tasks with an attempt that passed the last round",
     });
   }
   const total = tokensTotal(row.tokens);

@@ -14,10 +14,10 @@ const trial = (scenario: string, repeat: number, stamina: number, censored = fal
     invalid: null,
     end_reason: stamina > 0 ? "passed_all" : censored ? "endpoint" : "tests_failed",
   }) as GridRow;
-const mean = (value: number | null): { mean: number | null; known: number; of: number } => ({
+const mean = (value: number | null): { mean: number | null; known: number; total: number } => ({
   mean: value,
   known: value === null ? 0 : 1,
-  of: 1,
+  total: 1,
 });
 const task = (name: string, trials: number, passed: number, cost: number | null): TaskRow => ({
   task: name,

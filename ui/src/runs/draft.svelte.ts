@@ -11,7 +11,7 @@ let form = $state.raw<LaunchForm | undefined>();
 let settings = $state.raw<FormSettings | undefined>();
 let typed = $state.raw<Typed>({});
 let problems = $state.raw<ReadonlyMap<FieldName, string>>(new Map());
-let loaded = $state.raw<{ readonly from: string; readonly notes: readonly string[] } | undefined>();
+let loaded = $state.raw<{ readonly origin: string; readonly notes: readonly string[] } | undefined>();
 let error = $state.raw<CallError | undefined>();
 /** The results folder that was proposed: it gives way to another one that is free, the reader's own does not. */
 let proposed = "";
@@ -31,7 +31,7 @@ export const draft = {
     return problems;
   },
   /** Where its settings were loaded from, and what could not be taken over. */
-  get loaded(): { readonly from: string; readonly notes: readonly string[] } | undefined {
+  get loaded(): { readonly origin: string; readonly notes: readonly string[] } | undefined {
     return loaded;
   },
   get error(): CallError | undefined {
@@ -99,7 +99,7 @@ export const draft = {
   async load(from: Partial<LoadSettings>): Promise<void> {
     const answer = await call("load_settings", { yaml: null, file: null, run: null, folder: null, ...from });
     this.replaceSettings(answer.settings);
-    loaded = { from: answer.from, notes: answer.notes };
+    loaded = { origin: answer.origin, notes: answer.notes };
   },
   dismissLoaded(): void {
     loaded = undefined;

@@ -4,10 +4,10 @@ import { MAX_LINES, atEnd, emptyTail, appendLog, timeOfDay } from "./log";
 import { budgetChanges } from "./resume";
 
 const came = (n: number, change: Partial<LiveLog> = {}): LiveLog => ({
-  lines: Array.from({ length: n }, (_, i) => ({ at: null, kind: "agent", text: String(i), facts: [] })),
+  lines: Array.from({ length: n }, (_, i) => ({ time: null, kind: "agent", text: String(i), facts: [] })),
   next: "x",
   fresh: false,
-  of: [1, 1],
+  attempt: [1, 1],
   cut: false,
   ...change,
 });
@@ -15,14 +15,14 @@ const came = (n: number, change: Partial<LiveLog> = {}): LiveLog => ({
 test("a tail grows, forgets what is old, and keeps the number of every line", () => {
   const one = appendLog(emptyTail, came(3, { fresh: true, cut: true }));
   expect([one.first, one.lines.length, one.cut, one.next]).toEqual([0, 3, true, "x"]);
-  const two = appendLog(one, came(MAX_LINES, { of: null }));
+  const two = appendLog(one, came(MAX_LINES, { attempt: null }));
   expect([two.first, two.lines.length, two.cut, two.place]).toEqual([3, MAX_LINES, true, [1, 1]]);
   expect(two.lines[0]?.text).toBe("0");
 });
 
 test("a log of a new attempt takes the place of the old one under new numbers", () => {
   const one = appendLog(appendLog(emptyTail, came(5)), came(2));
-  const two = appendLog(one, came(4, { fresh: true, of: [2, 1] }));
+  const two = appendLog(one, came(4, { fresh: true, attempt: [2, 1] }));
   expect([two.first, two.lines.length, two.cut, two.place]).toEqual([7, 4, false, [2, 1]]);
 });
 

@@ -29,7 +29,7 @@ export function appendLog(tail: Tail, chunk: LiveLog): Tail {
     first: (fresh ? tail.first + tail.lines.length : tail.first) + dropped,
     lines: dropped > 0 ? all.slice(dropped) : all,
     next: chunk.next,
-    place: chunk.of ?? (fresh ? null : tail.place),
+    place: chunk.attempt ?? (fresh ? null : tail.place),
     cut: fresh ? chunk.cut || dropped > 0 : tail.cut || dropped > 0,
   };
 }

@@ -3,7 +3,7 @@ import type { LogLine } from "../host/bindings/LogLine";
 import { readableLine } from "./readable";
 
 const readText = (text: string, kind = "agent"): string => {
-  const line: LogLine = { at: null, kind, text, facts: [] };
+  const line: LogLine = { time: null, kind, text, facts: [] };
   const shown = readableLine(line);
   return shown === line ? "as it is" : `${shown.kind}: ${shown.text}`;
 };

@@ -6,17 +6,17 @@ it("knows a zip in capital letters", () => {
 });
 
 it("reads a place from the address, whatever stands there", () => {
-  expect(readPlace({})).toEqual({ source: undefined, at: "", scenario: 0, turn: 1, tab: "schema" });
+  expect(readPlace({})).toEqual({ source: undefined, folder: "", scenario: 0, turn: 1, tab: "schema" });
   expect(readPlace({ source: "3", at: "packs/a", scenario: "2", turn: "17", tab: "suite" })).toEqual({
     source: 3,
-    at: "packs/a",
+    folder: "packs/a",
     scenario: 2,
     turn: 17,
     tab: "suite",
   });
   expect(readPlace({ source: "x", scenario: "-1", turn: "0", tab: "nothing" })).toEqual({
     source: undefined,
-    at: "",
+    folder: "",
     scenario: 0,
     turn: 1,
     tab: "schema",

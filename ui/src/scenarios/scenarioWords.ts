@@ -20,7 +20,7 @@ export const isZip = (path: string): boolean => path.toLowerCase().endsWith(".zi
 /** What the address says; what it leaves out is as at first sight. */
 export interface Place {
   readonly source: number | undefined;
-  readonly at: string;
+  readonly folder: string;
   readonly scenario: number;
   readonly turn: number;
   readonly tab: Tab;
@@ -33,7 +33,7 @@ function whole(word: string | undefined, least: number): number | undefined {
 export function readPlace(query: Query): Place {
   return {
     source: whole(query["source"], 0),
-    at: query["at"] ?? "",
+    folder: query["at"] ?? "",
     scenario: whole(query["scenario"], 0) ?? 0,
     turn: whole(query["turn"], 1) ?? 1,
     tab: tabs.find((tab) => tab === query["tab"]) ?? "schema",

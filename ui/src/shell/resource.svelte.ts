@@ -37,7 +37,7 @@ export function resource<K extends CommandName>(
   let loading = $state(false);
   let stale = $state(false);
   let again = $state(0);
-  let seen: { requestText: string; identity: string; revision: number; again: number } | undefined;
+  let lastRead: { requestText: string; identity: string; revision: number; again: number } | undefined;
   let latest = 0;
   /** The library changed while an answer was under way: read once more after it, do not start over. */
   let outdated = false;
@@ -76,8 +76,8 @@ export function resource<K extends CommandName>(
     const requestText = current === undefined ? "" : JSON.stringify(current);
     const now = { requestText, identity, revision, again };
     untrack(() => {
-      const before = seen;
-      seen = now;
+      const before = lastRead;
+      lastRead = now;
       if (before?.identity !== identity && before !== undefined) {
         data = undefined;
         error = undefined;

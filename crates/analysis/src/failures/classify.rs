@@ -247,7 +247,7 @@ impl OldNames {
             name.zip(names).is_some_and(|(name, names)| names.contains(&plain(name)))
         };
         match &evidence.request {
-            Some(request) if evidence.got() == Some(404) => {
+            Some(request) if evidence.unexpected_status() == Some(404) => {
                 (self.analytics && request.path.contains("/analytics/"))
                     || (self.actions.contains(first) && request.is_below_a_record())
                     || (self.collections

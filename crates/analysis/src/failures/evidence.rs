@@ -313,9 +313,9 @@ impl Evidence {
 
     fn statuses(&self) -> Option<(Option<u16>, u16)> {
         let status = |n: i64| u16::try_from(n).ok().filter(|n| (100..600).contains(n));
-        let got = number_after(&self.output, &["got status "]).and_then(status);
-        if let Some(got) = got {
-            return Some((number_after(&self.output, &["expected status "]).and_then(status), got));
+        let actual = number_after(&self.output, &["got status "]).and_then(status);
+        if let Some(actual) = actual {
+            return Some((number_after(&self.output, &["expected status "]).and_then(status), actual));
         }
         let speaks_of_status = self.request.is_some()
             || ["status_code", "status code", "http status", "statuscode", "http/1.1"]
@@ -333,8 +333,8 @@ impl Evidence {
         {
             return Some((Some(expected), actual));
         }
-        let got = number_after(&self.output, &["got ", "actual ", "assert "]).and_then(status)?;
-        Some((number_after(&self.output, &["expected ", " == "]).and_then(status), got))
+        let actual = number_after(&self.output, &["got ", "actual ", "assert "]).and_then(status)?;
+        Some((number_after(&self.output, &["expected ", " == "]).and_then(status), actual))
     }
 
     fn exits(&self) -> Option<(Option<i32>, i32)> {
@@ -358,9 +358,9 @@ impl Evidence {
             .or_else(|| self.expected.as_deref().and_then(wanted))
             .or_else(|| wanted(&self.about));
         let alone = || self.actual.as_deref()?.strip_prefix("exit ")?.trim().parse().ok();
-        if let Some(got) = number_after(&program_output, WORDS).and_then(exit).or_else(alone) {
+        if let Some(actual) = number_after(&program_output, WORDS).and_then(exit).or_else(alone) {
             let expected = number_after(&self.output, &["expected exit="]).and_then(exit).or(expected);
-            return Some((expected, got));
+            return Some((expected, actual));
         }
         // `expected=0 actual=1` of a test about an exit code.
         let number = |text: &Option<String>| text.as_deref().and_then(|text| text.parse::<i32>().ok());
@@ -409,7 +409,7 @@ impl Evidence {
     }
 
     /// The actual status, if another was expected.
-    pub fn got(&self) -> Option<u16> {
+    pub fn unexpected_status(&self) -> Option<u16> {
         self.status.filter(|(expected, actual)| *expected != Some(*actual)).map(|(_, actual)| actual)
     }
 
@@ -452,7 +452,7 @@ impl Evidence {
                 .iter()
                 .any(|word| actual.strip_prefix(word).is_some_and(is_code))
         };
-        self.exit.is_some_and(|(expected, got)| expected.is_none() && got != 0)
+        self.exit.is_some_and(|(expected, actual)| expected.is_none() && actual != 0)
             && self.actual.as_deref().is_some_and(is_alone)
     }
 

@@ -124,7 +124,7 @@ struct TestState {
     id: String,
     /// Whether earlier attempts may have had it without naming it.
     hidden_before: bool,
-    seen: bool,
+    has_outcome: bool,
     last_pass: Option<u32>,
     /// The index in `repairs` of its present period of failing, and the turn before it in which it passed.
     failing: Option<(usize, Option<u32>)>,
@@ -174,8 +174,8 @@ pub fn history(episode: &Episode) -> History {
             let mut standings = Vec::new();
             let mut take =
                 |state: &mut TestState, turn_test: &TurnTest<'_>, passed: bool, index: Option<usize>| {
-                    if !state.seen {
-                        state.seen = true;
+                    if !state.has_outcome {
+                        state.has_outcome = true;
                         // Within a turn the suite is the same, so unnamed tests of other attempts are not other tests.
                         state.hidden_before = hidden_before_turn || turn_test.may_be_earlier;
                     }

@@ -21,7 +21,7 @@ pub(super) fn format_of(out: &Path, fits: &[(&str, ExportFormat)]) -> Result<Exp
             "export.format",
             format!("The file has {description}, which is no format that can be made"),
         )
-        .at(out.display().to_string())
+        .with_path(out.display().to_string())
         .hint(format!("Name it .{}", known.join(", .")))
     })
 }
@@ -29,11 +29,11 @@ pub(super) fn format_of(out: &Path, fits: &[(&str, ExportFormat)]) -> Result<Exp
 pub(super) fn absolute(out: &Path) -> Result<String, ApiError> {
     let path = std::path::absolute(out).map_err(|e| {
         ApiError::new("export.path", format!("This path cannot be made absolute: {e}"))
-            .at(out.display().to_string())
+            .with_path(out.display().to_string())
     })?;
     path.into_os_string().into_string().map_err(|_| {
         ApiError::new("export.path", "The path is not UTF-8")
-            .at(out.display().to_string())
+            .with_path(out.display().to_string())
             .hint("Name another")
     })
 }

@@ -4,11 +4,11 @@ use std::process::ExitCode;
 
 use model::{RateInterval, counted};
 use serde_json::{Value, json};
-use workbench::Workbench;
 use workbench::api::{
     ApiError, FailureCase, FailureCasesRequest, FailureGroup, FailureScope, Failures, FailuresRequest,
     Repair, RepairGroup,
 };
+use workbench::{Workbench, stretch_ends, turn_repairs};
 
 use crate::args::{FailuresBy, FailuresScope};
 use crate::members::find_members;
@@ -65,7 +65,7 @@ fn every_case(
     let mut cases = Vec::new();
     loop {
         let page = workbench.list_failure_cases(FailureCasesRequest {
-            of: request.clone(),
+            failures: request.clone(),
             class: options.class.clone(),
             by_tests: options.by_tests,
             offset: cases.len() as u32,
@@ -87,7 +87,7 @@ fn failures_json(failures: &Failures) -> Value {
             "group": group.key,
             "label": group.label,
             "simulated": group.simulated,
-            "made": group.made,
+            "made": group.attempts_in_scope,
             "attempts": group.attempts,
             "interval": group.interval,
             "rate": group.rate.map(|(value, low, high)| json!({ "value": value, "ci_low": low, "ci_high": high })),
@@ -163,10 +163,6 @@ fn percent(share: f64) -> String {
     format!("{} %", model::bounded(100.0 * share, 100.0, 1))
 }
 
-/// Why nobody knows whether a test passed later: only failing tests are named, or tests by numbers that each turn gives anew, or
-/// nothing ran later.
-const HIDDEN_PASSES: &str = "passed tests are not described, or not followed over turns, or tests ran once";
-
 /// How the intervals of shares of all failed attempts are made.
 fn interval_line(failures: &Failures) -> String {
     let noun = if failures.of_one_turn { "task" } else { "scenario" };
@@ -216,7 +212,7 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
     text.push_str(&format!(
         "{} of {} {outcome}; {} {} described, {} only counted\n",
         failures.attempts,
-        counted(failures.total.made.into(), unit),
+        counted(failures.total.attempts_in_scope.into(), unit),
         counted(failures.tests.into(), "failing test"),
         if failures.tests == 1 { "is" } else { "are" },
         failures.not_described
@@ -281,38 +277,10 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
         ));
     }
     let repair = &failures.repair;
-    let turns = match (scope == FailureScope::Attempts, one) {
-        (true, false) => "Turns",
-        (true, true) => "Trials",
-        (false, false) => "Over every attempt: turns",
-        (false, true) => "Over every attempt: trials",
-    };
-    text.push_str(&format!("{turns} whose first attempt failed: {}", repair.failed_first));
-    // That nothing passed later says nothing where nothing was tried again.
-    text.push_str(&match (repair.failed_first, repair.tried_again) {
-        (0, _) => "\n".to_owned(),
-        (_, 0) => ", none of which was tried again\n".to_owned(),
-        _ => format!(", of which {} passed at a later one{}\n", repair.repaired, attempts_until_pass(repair)),
-    });
-    if repair.stretches > 0 {
-        let unknown = repair.stretches_unknown;
-        let time = time_until_pass(repair);
-        let ends = match (repair.stretches_repaired, repair.repaired_in_same_turn) {
-            (Some(repaired), _) if one && unknown > 0 => format!(
-                "of which {repaired} of {} ended with a pass. How the other {unknown} ended is unknown: {HIDDEN_PASSES}",
-                repair.stretches - unknown
-            ),
-            (Some(repaired), _) if one => format!("of which {repaired} ended with a pass"),
-            (Some(repaired), Some(in_same_turn)) if unknown > 0 => format!(
-                "of which {repaired} of {known} ended with a pass, {in_same_turn} of these in the same turn{time}. How the other {unknown} ended is unknown: {HIDDEN_PASSES}",
-                known = repair.stretches - unknown
-            ),
-            (Some(repaired), Some(in_same_turn)) => format!(
-                "of which {repaired} ended with a pass, {in_same_turn} of these in the same turn{time}"
-            ),
-            _ => format!("how many ended with a pass is unknown: {HIDDEN_PASSES}"),
-        };
-        text.push_str(&format!("Stretches in which a test failed: {}, {ends}\n", repair.stretches));
+    let scope_words = if scope == FailureScope::Attempts { "" } else { "Over every attempt: " };
+    text.push_str(&format!("{scope_words}{}\n", turn_repairs(repair, one)));
+    if let Some(ends) = stretch_ends(repair, one) {
+        text.push_str(&format!("{ends}\n"));
     }
     if failures.benchmarks.len() > 1 {
         let others = failures
@@ -324,33 +292,6 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
     }
     notes(&mut text, &failures.cautions);
     text
-}
-
-/// How long turns that failed first take until they pass, in parentheses after a space. Of one turn there is no median: empty where
-/// it does not pass.
-fn attempts_until_pass(repair: &Repair) -> String {
-    let in_attempts = |attempts: u32| format!("{} more", counted(attempts.into(), "attempt"));
-    match (repair.failed_first, repair.median_attempts.time()) {
-        (1, None) => String::new(),
-        (1, Some(attempts)) => format!(" (after {})", in_attempts(attempts)),
-        _ => format!(" (median {})", repair.median_attempts.in_words(in_attempts)),
-    }
-}
-
-/// How long stretches of failing tests take until a pass, in parentheses after a space. Of one stretch there is no median: empty
-/// where its pass is in the same turn or does not come.
-fn time_until_pass(repair: &Repair) -> String {
-    let known = repair.stretches.saturating_sub(repair.stretches_unknown);
-    let in_turns = |turns: u32| counted(turns.into(), "turn");
-    match (known, repair.median_turns.time()) {
-        (1, None | Some(0)) => String::new(),
-        (1, Some(turns)) => format!(" (after {})", in_turns(turns)),
-        _ => {
-            let stretches =
-                if repair.stretches_unknown > 0 { format!("these {known}") } else { "all".to_owned() };
-            format!(" (median until then, over {stretches}: {})", repair.median_turns.in_words(in_turns))
-        }
-    }
 }
 
 fn cases_text(cases: &[FailureCase], failures: &Failures) -> String {
@@ -384,36 +325,9 @@ fn cases_text(cases: &[FailureCase], failures: &Failures) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::Median;
-    use workbench::api::{FailureScope, Repair};
+    use workbench::api::FailureScope;
 
-    use super::{attempts_until_pass, origins_head, time_until_pass};
-
-    /// "(median of all: 1 turn)" was said, of one stretch, too.
-    #[test]
-    fn one_stretch_has_no_median() {
-        let time = |stretches, stretches_unknown, median_turns| {
-            time_until_pass(&Repair { stretches, stretches_unknown, median_turns, ..Repair::default() })
-        };
-        assert_eq!(time(1, 0, Median::Reached(1)), " (after 1 turn)");
-        assert_eq!(time(3, 2, Median::Reached(2)), " (after 2 turns)");
-        for median in [Median::Reached(0), Median::NotReached] {
-            assert_eq!(time(1, 0, median), "");
-        }
-        assert_eq!(time(5, 0, Median::Reached(1)), " (median until then, over all: 1 turn)");
-        assert_eq!(time(5, 2, Median::NotReached), " (median until then, over these 3: not reached)");
-    }
-
-    #[test]
-    fn one_turn_that_failed_first_has_no_median() {
-        let attempts = |failed_first, median_attempts| {
-            attempts_until_pass(&Repair { failed_first, median_attempts, ..Repair::default() })
-        };
-        assert_eq!(attempts(1, Median::Reached(1)), " (after 1 attempt more)");
-        assert_eq!(attempts(1, Median::NotReached), "");
-        assert_eq!(attempts(2, Median::Reached(2)), " (median 2 attempts more)");
-        assert_eq!(attempts(3, Median::NotReached), " (median not reached)");
-    }
+    use super::origins_head;
 
     #[test]
     fn where_only_last_attempts_count_the_origins_say_so() {

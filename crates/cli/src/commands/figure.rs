@@ -127,20 +127,20 @@ fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Resu
     let published = args.published;
     Ok(match kind {
         FigureWord::Survival => FigureSubject::Survival {
-            of: request()?,
+            request: request()?,
             bands: match args.bands {
                 BandsWord::Auto => Bands::Auto,
                 BandsWord::All => Bands::All,
                 BandsWord::None => Bands::None,
             },
         },
-        FigureWord::FirstFailures => FigureSubject::FirstFailures { of: request()? },
-        FigureWord::Differences => FigureSubject::Differences { of: request()?, ratio: false },
-        FigureWord::Ratios => FigureSubject::Differences { of: request()?, ratio: true },
+        FigureWord::FirstFailures => FigureSubject::FirstFailures { request: request()? },
+        FigureWord::Differences => FigureSubject::Differences { request: request()?, ratio: false },
+        FigureWord::Ratios => FigureSubject::Differences { request: request()?, ratio: true },
         FigureWord::Paired => {
             let request = request()?;
             let other = other(workbench, &request, args.other.as_deref())?;
-            FigureSubject::Paired { of: request, other }
+            FigureSubject::Paired { request, other }
         }
         FigureWord::Bars => {
             let requested = request()?;
@@ -149,18 +149,20 @@ fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Resu
                 None if workbench.compare_runs(requested.clone())?.of_one_turn => Measure::PassRate,
                 None => Measure::Stamina,
             };
-            FigureSubject::Bars { of: requested, measure, published }
+            FigureSubject::Bars { request: requested, measure, published }
         }
-        FigureWord::Pareto => FigureSubject::Pareto { of: request()? },
+        FigureWord::Pareto => FigureSubject::Pareto { request: request()? },
         FigureWord::Plane => FigureSubject::Plane { runs: untested_runs(workbench, &args.runs)? },
         FigureWord::Matrix => {
-            FigureSubject::Matrix { of: matrix(workbench, &args.runs, selection)?, published }
+            FigureSubject::Matrix { request: matrix(workbench, &args.runs, selection)?, published }
         }
         FigureWord::Retries => FigureSubject::Retries {
-            of: RetriesRequest { members: request()?.members, ..RetriesRequest::default() },
+            request: RetriesRequest { members: request()?.members, ..RetriesRequest::default() },
             published,
         },
-        FigureWord::Failures => FigureSubject::Failures { of: failures(workbench, &args.runs, selection)? },
+        FigureWord::Failures => {
+            FigureSubject::Failures { request: failures(workbench, &args.runs, selection)? }
+        }
     })
 }
 
@@ -180,8 +182,11 @@ pub(crate) fn figure(workbench: &Workbench, args: &FigureArgs, as_json: bool) ->
     if let Some(out) = &args.out {
         let format = format_of(out, FIGURES)?;
         let figure = ExportSubject::Figure { figure, preset, height_pt: args.height, grey: args.grey };
-        let made =
-            workbench.export_at_height(ExportRequest { of: figure, format, to: Some(absolute(out)?) })?;
+        let made = workbench.export_at_height(ExportRequest {
+            subject: figure,
+            format,
+            path: Some(absolute(out)?),
+        })?;
         return Ok(written(&made, as_json));
     }
     // Each of these options is about paper, so the figure is drawn for paper.
@@ -242,14 +247,14 @@ fn figure_again(workbench: &Workbench, args: &FigureArgs, as_json: bool) -> Resu
             .hint(format!("Name a kind to draw runs: {}", words::<FigureWord>())));
     }
     let format = args.out.as_deref().map(|out| format_of(out, FIGURES)).transpose()?;
-    let to = args.out.as_deref().map(absolute).transpose()?;
+    let target = args.out.as_deref().map(absolute).transpose()?;
     let made = workbench.reexport(&workbench::SpecFile {
         path: path.to_owned(),
         preset: args.preset.clone(),
         height_pt: args.height,
         grey: args.grey,
         format: format.unwrap_or(ExportFormat::Svg),
-        to,
+        target,
     })?;
     match made {
         workbench::Reexport::Written(made) => Ok(written(&made, as_json)),

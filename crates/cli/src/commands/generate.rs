@@ -139,7 +139,7 @@ pub(crate) fn check(path: &Path, as_json: bool) -> Result<ExitCode, ApiError> {
     let bytes = files::confined_path::read_named_file(path, MANIFEST_CAP).map_err(|error| {
         let code = if is_missing(&error) { "manifest.missing" } else { "manifest.unreadable" };
         ApiError::new(code, format!("The manifest cannot be read: {error}"))
-            .at(path.display().to_string())
+            .with_path(path.display().to_string())
             .hint("Check the path")
     })?;
     let expected =
@@ -211,7 +211,7 @@ fn answer_tally() -> Tally {
 
 /// The given settings by their keys, which name the endpoint of a model.
 fn given(config: &Config) -> impl Iterator<Item = (&str, &serde_json::Value)> {
-    config.given.iter().map(|(key, value)| (key.as_str(), value))
+    config.values.iter().map(|(key, value)| (key.as_str(), value))
 }
 
 fn run(

@@ -15,7 +15,7 @@ pub(crate) fn open_app(paths: &[PathBuf], db: Option<&Path>, as_json: bool) -> R
     for path in paths {
         absolute.push(path.canonicalize().map_err(|e| {
             ApiError::new("source.missing", format!("The folder or zip cannot be opened: {e}"))
-                .at(path.display().to_string())
+                .with_path(path.display().to_string())
         })?);
     }
     let options = Options { db: db.map(Path::to_owned), live: false, ..Options::default() };
@@ -35,7 +35,7 @@ pub(crate) fn open_app(paths: &[PathBuf], db: Option<&Path>, as_json: bool) -> R
     }
     process.args(&absolute).stdin(std::process::Stdio::null()).spawn().map_err(|e| {
         ApiError::new("open.failed", format!("The desktop app cannot be started: {e}"))
-            .at(program.display().to_string())
+            .with_path(program.display().to_string())
     })?;
     finish_open("started the app", as_json);
     Ok(ExitCode::SUCCESS)

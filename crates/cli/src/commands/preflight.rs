@@ -41,7 +41,8 @@ pub(crate) fn settings(args: &RunArgs) -> Result<RunSettings, ApiError> {
 
 pub(crate) fn absolute(path: &Path) -> Result<PathBuf, ApiError> {
     std::path::absolute(path).map_err(|e| {
-        ApiError::new("run.folder", format!("The path cannot be used: {e}")).at(path.display().to_string())
+        ApiError::new("run.folder", format!("The path cannot be used: {e}"))
+            .with_path(path.display().to_string())
     })
 }
 

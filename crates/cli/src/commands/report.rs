@@ -45,8 +45,9 @@ pub(crate) fn report(workbench: &Workbench, args: &ReportArgs, as_json: bool) ->
     };
     let watch = Watch { progress: &progress, cancel: &cancel };
     if args.zip {
-        let bundle = ExportSubject::Bundle { of: comparison, preset: args.preset.clone() };
-        let request = ExportRequest { of: bundle, format: ExportFormat::Zip, to: Some(absolute(&args.out)?) };
+        let bundle = ExportSubject::Bundle { request: comparison, preset: args.preset.clone() };
+        let request =
+            ExportRequest { subject: bundle, format: ExportFormat::Zip, path: Some(absolute(&args.out)?) };
         return Ok(written(&workbench.export_watched(&request, &watch)?, as_json));
     }
     let to = absolute(&args.out)?;

@@ -29,7 +29,7 @@ pub(crate) fn resume(
             "run.no_library",
             "Without the library it is unknown whether this run was begun here",
         )
-        .at(folder.display().to_string())
+        .with_path(folder.display().to_string())
         .hint("Name the library with --db"));
     };
     let seen = library.trust_of(&folder)?;

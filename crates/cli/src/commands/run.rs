@@ -210,7 +210,7 @@ where
     match &finish {
         Finish::Failed { message } => {
             return Err(ApiError::new("run.failed", message.clone())
-                .at(folder.display().to_string())
+                .with_path(folder.display().to_string())
                 .hint(format!("Fix the cause, then continue with: {}", resume_command(folder))));
         }
         Finish::Finished if !as_json => {

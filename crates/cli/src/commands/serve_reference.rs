@@ -36,7 +36,7 @@ impl Reference {
             Self::File(path) => {
                 let file_error = |code: &str, message: String| {
                     ApiError::new(code, message)
-                        .at(path.display().to_string())
+                        .with_path(path.display().to_string())
                         .hint("--schema takes a schema of a turn, as a pack has it in schemas/turn_N.yaml")
                 };
                 let unreadable = |error: std::io::Error| {

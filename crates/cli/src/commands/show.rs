@@ -30,7 +30,8 @@ pub(crate) fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<Ex
             workbench.grader_note(&of_run)?,
             workbench.processes_note(&of_run)?,
         ];
-        for note in notes.into_iter().flatten() {
+        let attempt_notes = workbench.attempt_notes(&of_run)?;
+        for note in notes.into_iter().flatten().chain(attempt_notes) {
             print(&format!("{note}\n\n"));
         }
         if let Some(rate) = &run.pass_rate {

@@ -9,11 +9,11 @@ use serde_json::json;
 use workbench::api::{
     ApiError, LiveEpisode, LivePhase, LiveRunDetail, LiveRunRow, LiveSpeed, LiveState, TokenSpeed,
 };
-use workbench::runs::{self, duration, short};
+use workbench::runs::{self, duration, endpoint_attempts, short};
 
 use super::preflight::absolute;
 use crate::print::{print, print_json};
-use crate::run_lines::{cells, cost_of, endpoint_attempts, phase, tokens_of};
+use crate::run_lines::{cells, cost_of, phase, tokens_of};
 use crate::text_table;
 
 /// `stamina status`: prints what a run is doing, with the numbers of the app's Runs page.

@@ -218,7 +218,7 @@ fn disagreements(workbench: &Workbench, args: &TableArgs) -> Result<Disagreement
 /// The failed attempts that `stamina table cases` lists.
 fn cases(workbench: &Workbench, args: &TableArgs) -> Result<FailureCasesRequest, ApiError> {
     Ok(FailureCasesRequest {
-        of: failures(workbench, &args.runs, &args.selection)?,
+        failures: failures(workbench, &args.runs, &args.selection)?,
         class: args.class.clone(),
         by_tests: args.by_tests,
         origin: args.origin.map(|origin| match origin {
@@ -295,7 +295,7 @@ fn validation(workbench: &Workbench, args: &TableArgs) -> Result<JobRef, ApiErro
     let pack = pack(workbench, args)?;
     let job = workbench.validate_pack(ValidatePack {
         source: pack.source,
-        at: pack.at,
+        folder: pack.folder,
         mutants: args.mutants,
         scenarios: args.scenario.into_iter().collect(),
     })?;
@@ -343,53 +343,53 @@ fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableSubject, Api
     let by_budget =
         || Ok::<_, ApiError>(RetriesRequest { members: request()?.members, ..RetriesRequest::default() });
     Ok(match args.kind {
-        TableWord::Runs => TableSubject::Runs { of: request()? },
-        TableWord::Scores => TableSubject::Scores { of: request()? },
-        TableWord::Spent => TableSubject::Spent { of: request()? },
-        TableWord::Pairs => TableSubject::Pairs { of: require_pair(request()?)? },
-        TableWord::Paired => TableSubject::Paired { of: request()?, other: None },
-        TableWord::Sensitivity => TableSubject::Sensitivity { of: request()? },
-        TableWord::Settings => TableSubject::Settings { of: request()? },
-        TableWord::Survival => TableSubject::Survival { of: request()? },
-        TableWord::Disagreements => TableSubject::Disagreements { of: disagreements(workbench, args)? },
-        TableWord::Matrix => TableSubject::Matrix { of: in_matrix()? },
-        TableWord::Spread => TableSubject::Spread { of: in_matrix()? },
-        TableWord::Published => TableSubject::Published { of: in_matrix()? },
-        TableWord::Retries => TableSubject::Retries { of: by_budget()? },
-        TableWord::Gains => TableSubject::Gains { of: by_budget()? },
-        TableWord::Failures => TableSubject::Failures { of: failed()? },
-        TableWord::Cases => TableSubject::Cases { of: cases(workbench, args)? },
-        TableWord::Origins => TableSubject::Origins { of: failed()? },
-        TableWord::Repairs => TableSubject::Repairs { of: failed()? },
-        TableWord::RepairTimes => TableSubject::RepairTimes { of: failed()? },
-        TableWord::Flips => TableSubject::Flips { of: failed()? },
-        TableWord::Rules => TableSubject::Rules { of: failed()? },
+        TableWord::Runs => TableSubject::Runs { request: request()? },
+        TableWord::Scores => TableSubject::Scores { request: request()? },
+        TableWord::Spent => TableSubject::Spent { request: request()? },
+        TableWord::Pairs => TableSubject::Pairs { request: require_pair(request()?)? },
+        TableWord::Paired => TableSubject::Paired { request: request()?, other: None },
+        TableWord::Sensitivity => TableSubject::Sensitivity { request: request()? },
+        TableWord::Settings => TableSubject::Settings { request: request()? },
+        TableWord::Survival => TableSubject::Survival { request: request()? },
+        TableWord::Disagreements => TableSubject::Disagreements { request: disagreements(workbench, args)? },
+        TableWord::Matrix => TableSubject::Matrix { request: in_matrix()? },
+        TableWord::Spread => TableSubject::Spread { request: in_matrix()? },
+        TableWord::Published => TableSubject::Published { request: in_matrix()? },
+        TableWord::Retries => TableSubject::Retries { request: by_budget()? },
+        TableWord::Gains => TableSubject::Gains { request: by_budget()? },
+        TableWord::Failures => TableSubject::Failures { request: failed()? },
+        TableWord::Cases => TableSubject::Cases { request: cases(workbench, args)? },
+        TableWord::Origins => TableSubject::Origins { request: failed()? },
+        TableWord::Repairs => TableSubject::Repairs { request: failed()? },
+        TableWord::RepairTimes => TableSubject::RepairTimes { request: failed()? },
+        TableWord::Flips => TableSubject::Flips { request: failed()? },
+        TableWord::Rules => TableSubject::Rules { request: failed()? },
         TableWord::Episodes => TableSubject::Episodes { members: request()?.members, sort: sort(args) },
         TableWord::Turns => TableSubject::Turns { members: request()?.members, sort: sort(args) },
         TableWord::ByTurn => TableSubject::ByTurn { members: request()?.members },
         TableWord::Tidy if args.runs.is_empty() => TableSubject::Tidy { members: every_run(workbench)? },
         TableWord::Tidy => TableSubject::Tidy { members: request()?.members },
-        TableWord::Tasks => TableSubject::Tasks { of: tasks()? },
-        TableWord::TaskGrid => TableSubject::TaskGrid { of: tasks()? },
-        TableWord::PerTask => TableSubject::PerTask { of: tasks()? },
-        TableWord::PassAtK => TableSubject::PassAtK { of: tasks()? },
+        TableWord::Tasks => TableSubject::Tasks { request: tasks()? },
+        TableWord::TaskGrid => TableSubject::TaskGrid { request: tasks()? },
+        TableWord::PerTask => TableSubject::PerTask { request: tasks()? },
+        TableWord::PassAtK => TableSubject::PassAtK { request: tasks()? },
         TableWord::Library => {
             no_run(args, "`stamina table runs RUN…` has those that are named")?;
-            TableSubject::Library { of: ListRuns::default() }
+            TableSubject::Library { request: ListRuns::default() }
         }
         TableWord::Played => {
             no_run(args, "`stamina table progress DIR` has the episodes of one")?;
-            TableSubject::Played { over: false }
+            TableSubject::Played { only_ended: false }
         }
         TableWord::Progress => {
             let folder = one(args, "results folder", "`stamina table played` lists them")?;
-            TableSubject::Progress { of: RunFolder { folder: absolute(Path::new(folder))? } }
+            TableSubject::Progress { run: RunFolder { folder: absolute(Path::new(folder))? } }
         }
         TableWord::Attempts => {
             let AttemptChoice { run, episode, turn, .. } = attempts(workbench, args, 1)?.remove(0);
-            TableSubject::Attempts { of: TurnRef { run, episode, turn } }
+            TableSubject::Attempts { turn: TurnRef { run, episode, turn } }
         }
-        TableWord::Tests => TableSubject::Tests { of: attempts(workbench, args, 1)?.remove(0) },
+        TableWord::Tests => TableSubject::Tests { attempt: attempts(workbench, args, 1)?.remove(0) },
         TableWord::Joined => {
             let mut both = attempts(workbench, args, 2)?;
             TableSubject::Joined { right: both.remove(1), left: both.remove(0) }
@@ -397,14 +397,19 @@ fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableSubject, Api
         TableWord::Warnings => {
             let wanted = one(args, "source", "`stamina sources` lists them")?;
             let source = find_source(workbench, wanted)?.id;
-            TableSubject::Warnings { of: WarningSelection { source, treatment: None, run: None } }
+            TableSubject::Warnings { selection: WarningSelection { source, treatment: None, run: None } }
         }
         TableWord::Suite => {
             let pack = pack(workbench, args)?;
             let scenario = args.scenario.unwrap_or(0);
             TableSubject::Suite {
-                of: ScenarioSuiteRequest {
-                    of: ScenarioTurnRef { source: pack.source, at: pack.at, scenario, turn: args.turn },
+                request: ScenarioSuiteRequest {
+                    turn: ScenarioTurnRef {
+                        source: pack.source,
+                        folder: pack.folder,
+                        scenario,
+                        turn: args.turn,
+                    },
                     text: String::new(),
                     marks: Vec::new(),
                     aspects: Vec::new(),
@@ -413,8 +418,8 @@ fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableSubject, Api
                 },
             }
         }
-        TableWord::Findings => TableSubject::Findings { of: validation(workbench, args)? },
-        TableWord::Mutants => TableSubject::Mutants { of: validation(workbench, args)? },
+        TableWord::Findings => TableSubject::Findings { job: validation(workbench, args)? },
+        TableWord::Mutants => TableSubject::Mutants { job: validation(workbench, args)? },
     })
 }
 
@@ -433,6 +438,6 @@ pub(crate) fn table(workbench: &Workbench, args: &TableArgs, as_json: bool) -> R
         return Ok(ExitCode::SUCCESS);
     };
     let table = ExportSubject::Table { table, preset: args.preset.clone(), grey: args.grey };
-    let made = workbench.export(ExportRequest { of: table, format, to: Some(absolute(out)?) })?;
+    let made = workbench.export(ExportRequest { subject: table, format, path: Some(absolute(out)?) })?;
     Ok(written(&made, as_json))
 }

@@ -64,7 +64,7 @@ fn chosen(
         format!("counted from {} to {}", all.start(), all.end())
     };
     Err(ApiError::new("pack.no_such", format!("The pack has no {named}: it has {count}, {ends}"))
-        .at(path.display().to_string())
+        .with_path(path.display().to_string())
         .hint(format!("Name others with --{noun}s, or leave it out for all")))
 }
 
@@ -94,7 +94,7 @@ fn report_text(report: &Report) -> String {
     for unstated in report.unstated.iter().take(20) {
         text.push_str(&format!(
             "  scenario {}, turn {}: not stated: {}: {}\n",
-            unstated.scenario, unstated.turn, unstated.at, unstated.what
+            unstated.scenario, unstated.turn, unstated.place, unstated.what
         ));
     }
     for vacuous in report.vacuous.iter().take(20) {

@@ -69,6 +69,13 @@ fn numbers_of_a_run_that_is_played_are_what_the_lines_of_their_explanations_give
     // 90 and 180 tokens a second of answers, 150 and 300 of prompts.
     assert!(are_near(&speeds, &[135.0, 99.0, 225.0, 165.0]), "{speeds:?}");
     let rows = library.rows(&["progress", "results"]);
+    // No episode counts it, and the page of the run says it of all of them.
+    let progress = library.home.json(&["table", "progress", "results"]);
+    let cost = "Over the whole run: 3 attempts retried for the endpoint, 1 attempt lost to it.";
+    let notes = progress["notes"].as_array().expect("notes");
+    assert!(notes.iter().any(|note| note.as_str() == Some(cost)), "{progress}");
+    let played = library.home.text(&["table", "played"]);
+    assert!(played.contains("Attempts retried for the endpoint"), "{played}");
     let run = library.rows(&["played"]).remove(0);
     let run_numbers = |names: &[&str]| names.iter().map(|name| number(&run[name])).collect::<Vec<f64>>();
     assert!(are_near(&run_numbers(&["turns_decided", "episodes_over"]), &[4.0, 1.0]), "{run}");

@@ -54,7 +54,7 @@ fn hostile_packs_do_no_harm() {
         }
         harm(&pack);
         for turn in ["1", last.as_str()] {
-            let request = format!("{{\"source\":1,\"at\":\"\",\"scenario\":0,\"turn\":{turn}}}");
+            let request = format!("{{\"source\":1,\"folder\":\"\",\"scenario\":0,\"turn\":{turn}}}");
             let shown = run(&test_home, &["rpc", "get_scenario_turn", &request]);
             is_harmless(label, &shown, &outside);
             let url = "http://127.0.0.1:1";

@@ -174,7 +174,7 @@ fn hostile_records_of_runs_do_no_harm() {
                 }
             }
             let log_request = serde_json::json!({
-                "folder": folder, "episode": "scenario_0", "which": "gateway", "from": null
+                "folder": folder, "episode": "scenario_0", "which": "gateway", "position": null
             })
             .to_string();
             let more: &[&[&str]] = match name {

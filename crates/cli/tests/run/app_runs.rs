@@ -53,7 +53,7 @@ fn the_app_begins_a_run_shows_it_live_and_steers_it() {
     let is_begun = |episode: &&Value| episode["cells"].as_array().is_some_and(|cells| !cells.is_empty());
     let episodes = live["episodes"].as_array().expect("episodes");
     let first = &episodes.iter().find(is_begun).expect("turns were played")["name"];
-    let log = json!({ "folder": folder, "episode": first, "which": "gateway", "from": null });
+    let log = json!({ "folder": folder, "episode": first, "which": "gateway", "position": null });
     app.until("live_log", &log, |answer| {
         answer["lines"].as_array().is_some_and(|lines| lines.iter().any(|l| l["kind"] == "model"))
     });

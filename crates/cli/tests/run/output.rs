@@ -92,6 +92,11 @@ fn what_a_snapshot_leaves_out_stands_in_its_attempt() {
     let shown = home.json(&["show", &id]);
     let left_out = &shown["episodes"][0]["turns"][0]["attempts"][0]["left_out"];
     assert_eq!(left_out, &json!({ "names": ["data/large.bin", "data/pipe", "link"], "more": 0 }));
+    // The text had none of it.
+    let note = "1 attempt was not kept whole, and files of the workspace or container are missing in the results: scenario_0, turn 1 \
+                (without data/large.bin, data/pipe, link).";
+    let shown = home.text(&["show", &id]);
+    assert!(shown.contains(note) && !shown.contains("retried because"), "{shown}");
     // An empty list says that all is there, and is none of a source that does not say.
     let whole = home.stamina(&refs(&with_args(small(1, 1), &["output_dir=whole"])));
     assert_eq!(whole.status.code(), Some(0), "{}", text(&whole.stderr));
@@ -100,6 +105,21 @@ fn what_a_snapshot_leaves_out_stands_in_its_attempt() {
     let attempt = &shown["episodes"][0]["turns"][0]["attempts"][0];
     assert_eq!(attempt["left_out"], json!({ "names": [], "more": 0 }));
     assert_eq!(attempt["repeats"], json!(0), "{attempt}");
+    let shown = home.text(&["show", &other]);
+    assert!(!shown.contains("kept whole") && !shown.contains("retried because"), "{shown}");
+
+    // As if its endpoint had been away twice.
+    let file = home.path("whole/scenario_0/trajectory.json");
+    let trajectory = std::fs::read_to_string(&file).expect("a trajectory");
+    let retried = trajectory.replacen(r#""left_out""#, r#""repeats":2,"left_out""#, 1);
+    assert_ne!(trajectory, retried);
+    std::fs::write(&file, retried).expect("written");
+    home.ingest(&home.path("whole"));
+    let shown = home.json(&["show", &other]);
+    assert_eq!(shown["episodes"][0]["turns"][0]["attempts"][0]["repeats"], json!(2), "{shown}");
+    let note = "1 attempt was retried because of something outside the agent, such as the endpoint: scenario_0, turn 1 (2 times).";
+    let shown = home.text(&["show", &other]);
+    assert!(shown.contains(note), "{shown}");
 }
 
 #[test]

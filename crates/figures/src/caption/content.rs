@@ -18,9 +18,9 @@ const USUAL: &str = "95 % CI";
 
 /// The content of the figure, and how its intervals were computed, in sentences.
 pub(super) fn content(figure: &Figure, method: &Method) -> Vec<String> {
-    let given = method.intervals.as_deref().map(clean);
+    let intervals = method.intervals.as_deref().map(clean);
     let with_intervals = |text: String, has_intervals: bool, usual: &str| {
-        if has_intervals { format!("{text}, {}", given.as_deref().unwrap_or(usual)) } else { text }
+        if has_intervals { format!("{text}, {}", intervals.as_deref().unwrap_or(usual)) } else { text }
     };
     match figure {
         Figure::Survival(data) => {
@@ -31,7 +31,7 @@ pub(super) fn content(figure: &Figure, method: &Method) -> Vec<String> {
             }
             parts
         }
-        Figure::SurvivalComparison(data) => curve_parts(data, given.as_deref()),
+        Figure::SurvivalComparison(data) => curve_parts(data, intervals.as_deref()),
         Figure::FirstFailures(data) => first_failures(data.points.iter()),
         Figure::FirstFailuresComparison(data) => {
             first_failures(data.series.iter().flat_map(|series| &series.points))
@@ -111,7 +111,7 @@ pub(super) fn content(figure: &Figure, method: &Method) -> Vec<String> {
         // Its notes are in the picture and in its other files.
         Figure::Table(table) => {
             let title = clean(&table.title).trim_end_matches('.').to_owned();
-            vec![with_intervals(title, given.is_some(), "")]
+            vec![with_intervals(title, intervals.is_some(), "")]
         }
     }
 }
@@ -122,10 +122,10 @@ fn each_panel(noun: &str, has_others: bool) -> String {
     format!("Each panel has the {noun} of one run{others}")
 }
 
-/// Several curves. `given`: how their intervals were computed.
-fn curve_parts(data: &SurvivalComparison, given: Option<&str>) -> Vec<String> {
+/// Several curves. `intervals`: how their intervals were computed.
+fn curve_parts(data: &SurvivalComparison, intervals: Option<&str>) -> Vec<String> {
     let band = banded(data).map_or_else(String::new, |members| {
-        let intervals = given.unwrap_or(LOG_LOG);
+        let intervals = intervals.unwrap_or(LOG_LOG);
         format!(", {intervals}{members}")
     });
     let mut parts = vec![format!("Kaplan–Meier{band}")];

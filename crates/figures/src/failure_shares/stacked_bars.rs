@@ -40,7 +40,7 @@ impl StackedPlan {
     /// The segments of the bar of a group, without empty ones.
     fn segments(&self, data: &FailureShares, index: usize, group: &FailureGroup) -> Vec<Segment> {
         let (all, middle, half) = (whole(group), self.middle(index), 0.36 * self.row);
-        let place = |before: u64| self.axis.at(before as f64 / all as f64 * 100.0);
+        let place = |before: u64| self.axis.position(before as f64 / all as f64 * 100.0);
         let mut before = 0_u64;
         let mut segments = Vec::new();
         for class in 0..data.classes.len() {

@@ -165,7 +165,7 @@ fn draw_panel(
     let gray = Pen::new(sheet.tokens.rule, sizes.axis.max(0.5));
     for other in data.series.iter().enumerate().filter(|(other, _)| *other != i).map(|(_, other)| other) {
         let line: Vec<(f64, f64)> =
-            known(other).map(|(p, mean)| (plan.x(p.retries), plan.y.at(mean))).collect();
+            known(other).map(|(p, mean)| (plan.x(p.retries), plan.y.position(mean))).collect();
         if line.len() > 1 {
             canvas.line(&line, gray);
         }

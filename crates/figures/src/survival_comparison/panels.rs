@@ -48,7 +48,7 @@ struct Panel {
 
 impl Panel {
     fn place(&self, (turn, share): &(f64, f64)) -> (f64, f64) {
-        (self.axis.x(*turn), self.y.at(*share))
+        (self.axis.x(*turn), self.y.position(*share))
     }
 }
 
@@ -197,7 +197,7 @@ fn draw_behind(
         }
     }
     let rule = Pen::new(sheet.tokens.rule, sizes.rule);
-    canvas.dashed(&[panel.place(&(0.0, 0.5)), (panel.plot.right, panel.y.at(0.5))], rule, "2 3");
+    canvas.dashed(&[panel.place(&(0.0, 0.5)), (panel.plot.right, panel.y.position(0.5))], rule, "2 3");
     if let Some(tau) = tau {
         let x = panel.axis.x(f64::from(tau));
         let pen = Pen::new(sheet.tokens.muted, sizes.rule);
@@ -269,7 +269,7 @@ fn draw_curve(sheet: &Sheet, canvas: &Canvas<'_>, panel: &Panel, line: &Line<'_>
         canvas.part(&format!("nothing-{}", line.index));
         let size = sheet.sizes.tick_font;
         let text = fit("No turn was observed", panel.plot.right - panel.plot.left, size);
-        let place = (f64::midpoint(panel.plot.left, panel.plot.right), panel.y.at(0.65));
+        let place = (f64::midpoint(panel.plot.left, panel.plot.right), panel.y.position(0.65));
         canvas.text(&text, place, Anchor::Middle, size, sheet.tokens.muted);
         return;
     }

@@ -52,7 +52,7 @@ fn at_point(point: &SurvivalPoint) -> String {
 }
 
 fn without_episodes(line: &Line<'_>, turn: u32) -> String {
-    let is_zero = line.curve.known > 0 && line.curve.at(turn) <= 0.0;
+    let is_zero = line.curve.known > 0 && line.curve.value_at(turn) <= 0.0;
     if is_zero { "0, nobody at risk".to_owned() } else { "unknown, nobody at risk".to_owned() }
 }
 
@@ -70,7 +70,7 @@ pub(super) fn hit(
         turn,
         x0: hundredths(x0),
         x1: hundredths(x1.min(plan.right)),
-        y: hundredths(first.map_or(plan.bottom, |l| y.at(l.curve.at(turn)))),
+        y: hundredths(first.map_or(plan.bottom, |l| y.position(l.curve.value_at(turn)))),
         lines: lines.iter().map(row_text).collect(),
     }
 }

@@ -82,9 +82,9 @@ impl Tool {
     }
 
     /// A call with these arguments. Other required arguments are filled in.
-    fn call(&self, given: &[(&str, Value)], about: &str) -> ToolCall {
+    fn call(&self, values: &[(&str, Value)], about: &str) -> ToolCall {
         let mut arguments = Map::new();
-        for (name, value) in given {
+        for (name, value) in values {
             arguments.insert((*name).to_owned(), value.clone());
         }
         for name in &self.required {
@@ -131,12 +131,12 @@ impl<'a> OfferedTools<'a> {
         let (tool, name) = self.shell?;
         let is_list = tool.properties.get(name).and_then(kind) == Some("array");
         let command = if is_list { json!(["bash", "-lc", command]) } else { json!(command) };
-        let mut given = vec![(name, command)];
+        let mut values = vec![(name, command)];
         // Optional, and useful in transcripts.
         if let Some(name) = tool.text_parameter(&["description"]) {
-            given.push((name, json!(about)));
+            values.push((name, json!(about)));
         }
-        Some(tool.call(&given, about))
+        Some(tool.call(&values, about))
     }
 
     /// Writes a file of the workspace.
@@ -152,25 +152,25 @@ impl<'a> OfferedTools<'a> {
             |word: &str| path_text.contains(word) || (path_text.is_empty() && tool_text.contains(word));
         let absolute = mentions("absolute") && !mentions("relative to the work");
         let target = if absolute { format!("{WORKSPACE}/{file}") } else { file.to_owned() };
-        let mut given = vec![(path, json!(target)), (name, json!(content))];
+        let mut values = vec![(path, json!(target)), (name, json!(content))];
         let creates = |schema: &Value| {
             schema.get("enum").and_then(Value::as_array).is_some_and(|all| all.contains(&json!("create")))
         };
         if tool.properties.get("command").is_some_and(creates) {
-            given.push(("command", json!("create")));
+            values.push(("command", json!("create")));
         }
-        Some(tool.call(&given, about))
+        Some(tool.call(&values, about))
     }
 
     /// Ends the turn, where that takes a tool.
     pub(super) fn finish(&self, text: &str) -> Option<ToolCall> {
         let tool = self.finish?;
-        let given: Vec<(&str, Value)> = tool
+        let values: Vec<(&str, Value)> = tool
             .text_parameter(&["message", "result", "summary", "answer"])
             .map(|name| (name, json!(text)))
             .into_iter()
             .collect();
-        Some(tool.call(&given, text))
+        Some(tool.call(&values, text))
     }
 }
 

@@ -325,13 +325,16 @@ async fn a_broken_stream_breaks_for_the_agent_and_is_the_endpoints() {
 /// The connection closes cleanly, but the answer is incomplete: its API defines the last event.
 #[tokio::test]
 async fn a_stream_without_its_last_event_is_the_endpoints() {
-    let events = |text: &str, kept: usize| -> String { text.split_inclusive("\n\n").take(kept).collect() };
-    for (path, whole, kept) in [
+    let events = |text: &str, event_count: usize| -> String {
+        text.split_inclusive("\n\n").take(event_count).collect()
+    };
+    for (path, whole, event_count) in [
         (CHAT_PATH, CHAT_EVENTS, 2),
         ("/v1/responses", RESPONSE_EVENTS, 2),
         ("/v1/messages", MESSAGE_EVENTS, 4),
     ] {
-        let endpoint = Endpoint::start(vec![Act::events(&events(whole, kept)), Act::events(whole)]).await;
+        let endpoint =
+            Endpoint::start(vec![Act::events(&events(whole, event_count)), Act::events(whole)]).await;
         let gateway = start_gateway(endpoint.settings()).await;
         let attempt = gateway.open(attempt(1), None);
         let body = r#"{"stream":true,"stream_options":{"include_usage":true}}"#;

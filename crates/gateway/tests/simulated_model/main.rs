@@ -31,10 +31,10 @@ const HARNESSES: [&str; 9] = [
 fn turns(count: u32) -> Arc<Vec<(Arc<Schema>, Vec<Change>)>> {
     let seed = Seed { base: 3, scenario: 0 };
     let mut turns =
-        vec![(Arc::new(ProgrammaticSampler.first_schema(seed).expect("a schema").made), Vec::new())];
+        vec![(Arc::new(ProgrammaticSampler.first_schema(seed).expect("a schema").value), Vec::new())];
     while turns.len() < count as usize {
         let before = Arc::clone(&turns[turns.len() - 1].0);
-        let changes = ProgrammaticSampler.next_turn(seed, &before, 3).expect("changes").made.changes;
+        let changes = ProgrammaticSampler.next_turn(seed, &before, 3).expect("changes").value.changes;
         let mut schema = next_turn(&before);
         for change in &changes {
             schema = apply(&schema, change).expect("it fits");

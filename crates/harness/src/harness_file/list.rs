@@ -33,8 +33,14 @@ pub(super) fn read(
 ) -> Option<ListSummary> {
     let (mut element_count, mut found) = (0, false);
     let budget = Budget::new(NODE_CAP);
-    let walk =
-        Walk { keys, skip, seen: &mut element_count, found: &mut found, budget: &budget, each: &mut each };
+    let walk = Walk {
+        keys,
+        skip,
+        element_count: &mut element_count,
+        found: &mut found,
+        budget: &budget,
+        each: &mut each,
+    };
     let mut document = serde_json::Deserializer::from_slice(json);
     // Elements before an error count.
     let whole = walk.deserialize(&mut document).is_ok() && document.end().is_ok();
@@ -44,7 +50,7 @@ pub(super) fn read(
 struct Walk<'a> {
     keys: &'a [&'a str],
     skip: usize,
-    seen: &'a mut usize,
+    element_count: &'a mut usize,
     found: &'a mut bool,
     budget: &'a Budget,
     each: &'a mut dyn FnMut(&Value),
@@ -74,7 +80,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
                 map.next_value_seed(Walk {
                     keys: rest,
                     skip: self.skip,
-                    seen: &mut *self.seen,
+                    element_count: &mut *self.element_count,
                     found: &mut *self.found,
                     budget: self.budget,
                     each: &mut *self.each,
@@ -89,7 +95,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         *self.found = true;
         loop {
-            if *self.seen < self.skip || self.budget.is_spent() {
+            if *self.element_count < self.skip || self.budget.is_spent() {
                 if list.next_element::<IgnoredAny>()?.is_none() {
                     return Ok(());
                 }
@@ -100,7 +106,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
                     (self.each)(&element);
                 }
             }
-            *self.seen += 1;
+            *self.element_count += 1;
         }
     }
 }

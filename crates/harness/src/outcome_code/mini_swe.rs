@@ -84,8 +84,8 @@ fn tail_says_aborted(stderr: &[u8]) -> bool {
 fn read(record: &mut Record, messages: Messages, before: usize) {
     // The next call answers calls without a result after a kill, before its request.
     let mut begun = before == 0;
-    let first = messages.seen - messages.kept.len();
-    for (index, message) in messages.kept.into_iter().enumerate() {
+    let first = messages.count - messages.tail.len();
+    for (index, message) in messages.tail.into_iter().enumerate() {
         if first + index < before {
             continue;
         }
@@ -170,9 +170,9 @@ struct Stats {
 /// The last [`MESSAGE_CAP`] messages, and facts about all messages.
 #[derive(Debug, Default)]
 struct Messages {
-    kept: VecDeque<Message>,
+    tail: VecDeque<Message>,
     /// The number of all messages.
-    seen: usize,
+    count: usize,
     /// The number of messages without those of role `exit`, which a later call drops.
     history: usize,
     /// The content of the last `exit` message.
@@ -303,16 +303,16 @@ impl<'de> Deserialize<'de> for Messages {
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Messages, A::Error> {
                 let mut all = Messages::default();
                 while let Some(message) = seq.next_element::<Message>()? {
-                    all.seen += 1;
+                    all.count += 1;
                     if message.role == "exit" {
                         all.exit = Some(message.content.0.clone());
                     } else {
                         all.history += 1;
                     }
-                    if all.kept.len() == MESSAGE_CAP {
-                        all.kept.pop_front();
+                    if all.tail.len() == MESSAGE_CAP {
+                        all.tail.pop_front();
                     }
-                    all.kept.push_back(message);
+                    all.tail.push_back(message);
                 }
                 Ok(all)
             }

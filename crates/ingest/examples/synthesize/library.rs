@@ -83,7 +83,7 @@ pub(crate) struct Size {
 
 /// What was made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Made {
+pub(crate) struct Counts {
     /// Runs.
     pub(crate) runs: usize,
     /// Episodes.
@@ -144,7 +144,7 @@ impl Size {
     }
 }
 
-impl Made {
+impl Counts {
     fn add(&mut self, other: Self) {
         self.runs += other.runs;
         self.episodes += other.episodes;
@@ -165,12 +165,12 @@ struct Score {
 }
 
 /// Writes a library into an empty or new folder.
-pub(crate) fn write(folder: &Path, size: Size) -> io::Result<Made> {
+pub(crate) fn write(folder: &Path, size: Size) -> io::Result<Counts> {
     let scenarios: Vec<Scenario> =
         (0..size.scenarios).map(|number| Scenario::new(size.seed, number, size.turns_of(number))).collect();
     let scores = Mutex::new(vec![Score::default(); size.runs * size.scenarios]);
-    let total = Mutex::new(Made::default());
-    let mut written = Made { runs: size.runs, ..Made::default() };
+    let total = Mutex::new(Counts::default());
+    let mut written = Counts { runs: size.runs, ..Counts::default() };
     for run in 0..size.runs {
         written.folders += 1;
         fs::create_dir_all(folder.join(size.name(run)))?;
@@ -211,8 +211,8 @@ fn take(
     next: &AtomicUsize,
     end: usize,
     failed: &AtomicUsize,
-    total: &Mutex<Made>,
-    work: impl Fn(usize) -> io::Result<Made>,
+    total: &Mutex<Counts>,
+    work: impl Fn(usize) -> io::Result<Counts>,
 ) -> io::Result<()> {
     while failed.load(Ordering::Relaxed) == 0 {
         let index = next.fetch_add(1, Ordering::Relaxed);
@@ -235,7 +235,7 @@ fn episode(
     run: usize,
     number: usize,
     scores: &Mutex<Vec<Score>>,
-) -> io::Result<Made> {
+) -> io::Result<Counts> {
     let scenario = &scenarios[number];
     let mut chance = Chance::new(size.seed, &[2, run as u64, number as u64]);
     let course = Course::play(&mut chance, size.strength(run), scenario);
@@ -316,7 +316,7 @@ fn episode(
     if let Ok(mut scores) = scores.lock() {
         scores[run * size.scenarios + number] = score;
     }
-    Ok(Made { episodes: 1, turns: course.turns.len(), attempts: course.attempts(), ..writer.made })
+    Ok(Counts { episodes: 1, turns: course.turns.len(), attempts: course.attempts(), ..writer.counts })
 }
 
 /// The agent's server: the reference, with the defects that its attempt shows.
@@ -341,7 +341,7 @@ fn agent_code(code: &mut String, chance: &mut Chance, reference: &str, outcome: 
 }
 
 /// Writes `config.yaml` and `report.json`.
-fn run_files(folder: &Path, run: usize, size: Size, scores: &[Score]) -> io::Result<Made> {
+fn run_files(folder: &Path, run: usize, size: Size, scores: &[Score]) -> io::Result<Counts> {
     let (model, _) = size.model(run);
     let (harness, version, _) = size.harness(run);
     let (scenarios, turns) = (size.scenarios, size.turns);
@@ -378,38 +378,38 @@ fn run_files(folder: &Path, run: usize, size: Size, scores: &[Score]) -> io::Res
             write!(report, "{comma}\n  {{\"scenario\": \"scenario_{number}\", \"attempts\": {attempts}}}");
     }
     report.push_str("\n ]\n}\n");
-    let mut writer = Writer { at: folder.to_owned(), made: Made::default() };
+    let mut writer = Writer { root: folder.to_owned(), counts: Counts::default() };
     writer.file("config.yaml", &config)?;
     writer.file("report.json", &report)?;
-    Ok(writer.made)
+    Ok(writer.counts)
 }
 
 /// Writes files below a folder and counts them.
 struct Writer {
-    at: PathBuf,
-    made: Made,
+    root: PathBuf,
+    counts: Counts,
 }
 
 impl Writer {
     fn new(folder: PathBuf) -> io::Result<Self> {
         fs::create_dir(&folder)?;
-        Ok(Self { at: folder, made: Made { folders: 1, ..Made::default() } })
+        Ok(Self { root: folder, counts: Counts { folders: 1, ..Counts::default() } })
     }
 
     fn folder(&mut self, name: &str) -> io::Result<()> {
-        self.made.folders += 1;
-        fs::create_dir(self.at.join(name))
+        self.counts.folders += 1;
+        fs::create_dir(self.root.join(name))
     }
 
     fn file(&mut self, name: &str, text: &str) -> io::Result<()> {
         self.count(text);
-        fs::write(self.at.join(name), text)
+        fs::write(self.root.join(name), text)
     }
 
     /// A link to the same file in another folder; a file of its own where there is none, or none can be made.
     fn shared(&mut self, original: Option<&Path>, name: &str, text: &str) -> io::Result<()> {
         let linked =
-            original.is_some_and(|original| fs::hard_link(original.join(name), self.at.join(name)).is_ok());
+            original.is_some_and(|original| fs::hard_link(original.join(name), self.root.join(name)).is_ok());
         if !linked {
             return self.file(name, text);
         }
@@ -418,7 +418,7 @@ impl Writer {
     }
 
     fn count(&mut self, text: &str) {
-        self.made.files += 1;
-        self.made.bytes += text.len() as u64;
+        self.counts.files += 1;
+        self.counts.bytes += text.len() as u64;
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn letters(outcome: &Outcome, turn: &Turn) -> String {
 }
 
 /// What the server answered in place of what was expected.
-pub(crate) fn got(test: &Test) -> u16 {
+pub(crate) fn actual_status(test: &Test) -> u16 {
     match test.expected {
         200 => 404,
         201 => 500,
@@ -111,7 +111,12 @@ pub(crate) fn pytest(out: &mut String, chance: &mut Chance, outcome: &Outcome, t
                 out,
                 "FAILED",
                 &test.name,
-                &format!("AssertionError: {}: expected {}, got {}", test.route, test.expected, got(test)),
+                &format!(
+                    "AssertionError: {}: expected {}, got {}",
+                    test.route,
+                    test.expected,
+                    actual_status(test)
+                ),
             );
         }
         around(
@@ -141,7 +146,7 @@ test_turn.py:15: ConnectionRefusedError
 fn failure(out: &mut String, test: &Test, line: usize) {
     let (method, path) = test.route.split_once(' ').unwrap_or(("GET", "/"));
     let method = method.to_lowercase();
-    let (route, expected, status) = (&test.route, test.expected, got(test));
+    let (route, expected, status) = (&test.route, test.expected, actual_status(test));
     around(out, &test.name, '_');
     let _ = write!(
         out,
@@ -192,7 +197,7 @@ pub(crate) fn server(out: &mut String, chance: &mut Chance, outcome: &Outcome, t
     let failing = failing(outcome);
     for (index, test) in turn.tests.iter().enumerate() {
         let failed = failing.contains(&index);
-        let status = if failed { got(test) } else { test.expected };
+        let status = if failed { actual_status(test) } else { test.expected };
         let (method, path) = test.route.split_once(' ').unwrap_or(("GET", "/"));
         if failed && status == 500 {
             let _ = write!(

@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     });
     match outcome {
         Ok(outcome) => {
-            let library::Made { runs, episodes, turns, attempts, files, bytes, folders } = outcome;
+            let library::Counts { runs, episodes, turns, attempts, files, bytes, folders } = outcome;
             println!(
                 "{{\"runs\": {runs}, \"episodes\": {episodes}, \"turns\": {turns}, \"attempts\": {attempts}, \"files\": {files}, \"folders\": {folders}, \"bytes\": {bytes}}}"
             );
@@ -43,13 +43,13 @@ fn main() -> ExitCode {
     }
 }
 
-fn arguments(mut given: impl Iterator<Item = String>) -> Result<(PathBuf, Size), String> {
+fn arguments(mut words: impl Iterator<Item = String>) -> Result<(PathBuf, Size), String> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut size = Size { runs: 42, scenarios: 20, turns: 100, varied: false, seed: 42, threads };
     let mut folder = None;
-    while let Some(argument) = given.next() {
+    while let Some(argument) = words.next() {
         let mut number = |least: u64| {
-            let value = given.next().and_then(|text| text.parse::<u64>().ok()).filter(|n| *n >= least);
+            let value = words.next().and_then(|text| text.parse::<u64>().ok()).filter(|n| *n >= least);
             value.ok_or_else(|| format!("{argument} takes a number from {least}"))
         };
         match argument.as_str() {

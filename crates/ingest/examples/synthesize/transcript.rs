@@ -301,7 +301,7 @@ fn feedback(outcome: &Outcome, turn: &Turn) -> String {
                 test.name,
                 test.route,
                 test.expected,
-                logs::got(test)
+                logs::actual_status(test)
             );
         }
     } else {

@@ -121,8 +121,8 @@ fn is_of_a_run(tree: &Tree, folder: &str, name: &str) -> bool {
     else {
         return false;
     };
-    let text = |way: &[&str]| outline.at(way).is_some_and(|value| value.text().is_some());
-    let is_present = |way: &[&str]| outline.at(way).is_some();
+    let text = |way: &[&str]| outline.descendant(way).is_some_and(|value| value.text().is_some());
+    let is_present = |way: &[&str]| outline.descendant(way).is_some();
     match name {
         RESULTS => text(&["results", "[]", "task_id"]) && is_present(&["results", "[]", "is_resolved"]),
         METADATA => {

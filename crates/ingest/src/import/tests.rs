@@ -4,6 +4,7 @@
 
 mod failed_survey;
 mod one_place;
+mod stopped_copies;
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +27,7 @@ struct Toy {
 }
 
 struct ToyReader {
-    at: String,
+    folder: String,
     read: Arc<Mutex<Vec<String>>>,
 }
 
@@ -78,7 +79,7 @@ impl Format for Toy {
     }
     fn reader(&self, _: &Tree, folder: &str) -> Box<dyn PartReader> {
         self.opened.fetch_add(1, Ordering::Relaxed);
-        Box::new(ToyReader { at: folder.to_owned(), read: Arc::clone(&self.read) })
+        Box::new(ToyReader { folder: folder.to_owned(), read: Arc::clone(&self.read) })
     }
     fn transcript(&self, _: &Tree, _: &Artifact) -> Result<Transcript, ReadError> {
         Err(ReadError::Missing)
@@ -88,7 +89,7 @@ impl Format for Toy {
 impl PartReader for ToyReader {
     fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading> {
         self.read.lock().unwrap().push(part.key.clone());
-        let path = join(&self.at, &part.key);
+        let path = join(&self.folder, &part.key);
         let text = match tree.read_text(&path, 100) {
             Ok((text, _)) => text,
             Err(error) => {

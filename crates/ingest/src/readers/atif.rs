@@ -62,13 +62,13 @@ impl Document {
 
     /// JSON values that it holds, as [`NODE_CAP`] counts them.
     pub fn values(&self) -> u64 {
-        self.steps.kept.iter().chain(&self.subagent_trajectories).map(Node::values).sum()
+        self.steps.nodes.iter().chain(&self.subagent_trajectories).map(Node::values).sum()
     }
 }
 
 #[derive(Debug, Default)]
 struct Steps {
-    kept: Vec<Node>,
+    nodes: Vec<Node>,
     left_out: u64,
 }
 
@@ -86,9 +86,9 @@ impl<'de> Deserialize<'de> for Steps {
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Steps, A::Error> {
                 let left = Cell::new(NODE_CAP);
                 let mut steps = Steps::default();
-                while steps.kept.len() < STEP_CAP {
+                while steps.nodes.len() < STEP_CAP {
                     match seq.next_element_seed(NodeSeed::new(&left))? {
-                        Some(step) => steps.kept.push(step),
+                        Some(step) => steps.nodes.push(step),
                         None => return Ok(steps),
                     }
                 }
@@ -111,7 +111,7 @@ pub fn transcript(documents: &[Document]) -> Transcript {
     };
     let mut calls = Calls::default();
     for (part, document) in documents.iter().enumerate() {
-        push_steps(&mut out.steps, &mut calls, &document.steps.kept, part > 0);
+        push_steps(&mut out.steps, &mut calls, &document.steps.nodes, part > 0);
         out.steps_cut += document.steps.left_out;
     }
     for document in documents {
@@ -152,7 +152,7 @@ fn push_steps(steps: &mut Vec<Step>, calls: &mut Calls, entries: &[Node], is_con
 }
 
 fn push_subagent(steps: &mut Vec<Step>, trajectory: &Node, depth: u8) {
-    let name = trajectory.at(&["agent", "name"]).and_then(Node::word);
+    let name = trajectory.descendant(&["agent", "name"]).and_then(Node::word);
     let id = ["trajectory_id", "session_id"].iter().find_map(|k| trajectory.get(k)?.word());
     let heading = [Some("Sub-agent"), name, id].into_iter().flatten().collect::<Vec<_>>().join(" ");
     steps.push(Step { text: heading, ..Step::new(StepKind::System) });
@@ -194,7 +194,7 @@ fn push_step(steps: &mut Vec<Step>, calls: &mut Calls, node: &Node) {
         }
         step.tool_calls.push(tool_call(call));
     }
-    let results = node.at(&["observation", "results"]).map_or(&[][..], Node::list);
+    let results = node.descendant(&["observation", "results"]).map_or(&[][..], Node::list);
     let texts: Vec<(String, u64)> = results.iter().map(result_text).collect();
     let has_own_text =
         !step.text.trim().is_empty() && fingerprint(&step.text) != fingerprint_of_results(results);
@@ -243,7 +243,7 @@ fn push_step(steps: &mut Vec<Step>, calls: &mut Calls, node: &Node) {
             }
             None => steps[step_index].tool_calls.len().checked_sub(1).map(|last| (step_index, last)),
         };
-        let is_error = result.at(&["extra", "is_error"]).and_then(Node::truth);
+        let is_error = result.descendant(&["extra", "is_error"]).and_then(Node::truth);
         match place.and_then(|(step, call)| steps.get_mut(step)?.tool_calls.get_mut(call)) {
             Some(call) => add_result(call, &text, text_cut, is_error),
             None => {

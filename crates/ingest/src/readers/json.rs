@@ -54,7 +54,7 @@ impl Node {
     }
 
     /// The value at a way of keys.
-    pub fn at(&self, keys: &[&str]) -> Option<&Self> {
+    pub fn descendant(&self, keys: &[&str]) -> Option<&Self> {
         keys.iter().try_fold(self, |node, key| node.get(key))
     }
 
@@ -306,9 +306,9 @@ mod tests {
             r#"{{"a": {{"rollout_details": [[1,2]], "n": 3, "z": null}}, "t": "{long}", "x": "1.5", "neg": -1}}"#
         );
         let node: Node = serde_json::from_str(&json).unwrap();
-        assert_eq!(node.at(&["a", "n"]).and_then(Node::count), Some(3));
-        assert_eq!(node.at(&["a", "rollout_details"]), None);
-        assert_eq!(node.at(&["a", "z"]), None);
+        assert_eq!(node.descendant(&["a", "n"]).and_then(Node::count), Some(3));
+        assert_eq!(node.descendant(&["a", "rollout_details"]), None);
+        assert_eq!(node.descendant(&["a", "z"]), None);
         assert_eq!(node.get("x").and_then(Node::number), Some(1.5));
         assert_eq!(node.get("neg").and_then(Node::count), None);
         assert!(

@@ -57,7 +57,7 @@ impl Outline {
     }
 
     /// The value at a way of names; `[]` is the first element of a list, `{}` the first value of an object.
-    pub(crate) fn at(&self, way: &[&str]) -> Option<&Self> {
+    pub(crate) fn descendant(&self, way: &[&str]) -> Option<&Self> {
         way.iter().try_fold(self, |outline, name| match outline {
             Self::List(first) if *name == "[]" => first.as_deref(),
             Self::Object(names) if *name == "{}" => names.first().map(|(_, value)| value),
@@ -176,11 +176,14 @@ mod tests {
         let found = outline(&format!(
             r#"{{"a": {{"b": [{{"c": 1.5}}, {{"d": 2}}]}}, "t": "{long}", "n": null, "y": true, "deep": [[[[[1]]]]]}}"#
         ));
-        assert_eq!(found.at(&["a", "b", "[]", "c"]), Some(&Outline::Number));
-        assert_eq!(found.at(&["a", "b", "[]", "d"]), None);
-        assert_eq!(found.at(&["t"]).and_then(Outline::text), Some(&*"ä".repeat(TEXT / 2)));
-        assert_eq!((found.at(&["n"]), found.at(&["y"])), (Some(&Outline::Nothing), Some(&Outline::Truth)));
-        assert_eq!(found.at(&["deep", "[]", "[]", "[]"]), Some(&Outline::List(None)));
+        assert_eq!(found.descendant(&["a", "b", "[]", "c"]), Some(&Outline::Number));
+        assert_eq!(found.descendant(&["a", "b", "[]", "d"]), None);
+        assert_eq!(found.descendant(&["t"]).and_then(Outline::text), Some(&*"ä".repeat(TEXT / 2)));
+        assert_eq!(
+            (found.descendant(&["n"]), found.descendant(&["y"])),
+            (Some(&Outline::Nothing), Some(&Outline::Truth))
+        );
+        assert_eq!(found.descendant(&["deep", "[]", "[]", "[]"]), Some(&Outline::List(None)));
     }
 
     #[test]
@@ -191,10 +194,10 @@ mod tests {
             r#"{"info": {"x": 1}, "messages": [{"role": "user"}]} and more"#,
         ] {
             let found = outline(text);
-            assert_eq!(found.at(&["info", "x"]), Some(&Outline::Number), "{text}");
-            assert!(found.at(&["messages", "[]", "role"]).is_some(), "{text}");
+            assert_eq!(found.descendant(&["info", "x"]), Some(&Outline::Number), "{text}");
+            assert!(found.descendant(&["messages", "[]", "role"]).is_some(), "{text}");
         }
-        assert_eq!(outline("[").at(&["[]"]), None);
+        assert_eq!(outline("[").descendant(&["[]"]), None);
         assert_eq!(outline("[]"), Outline::List(None));
         assert_eq!(outline("[1"), Outline::List(Some(Box::new(Outline::Number))));
         let nested = "[".repeat(100_000);

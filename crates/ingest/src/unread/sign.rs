@@ -72,7 +72,9 @@ impl Sign {
     pub(super) fn is_of_file(self, name: &str, bytes: &[u8], outline: Option<&Outline>) -> bool {
         let fields = |fields: &[Field]| {
             outline.is_some_and(|outline| {
-                fields.iter().all(|(way, shape)| outline.at(way).is_some_and(|value| shape.matches(value)))
+                fields
+                    .iter()
+                    .all(|(way, shape)| outline.descendant(way).is_some_and(|value| shape.matches(value)))
             })
         };
         match self {

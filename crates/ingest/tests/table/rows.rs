@@ -373,6 +373,16 @@ fn repeats_are_distinguished_however_they_are_written() {
     assert_eq!(episodes, [("s", 0, 1), ("s", 1, 2), ("s", 2, 1), ("t", 1, 2), ("u", 1, 1), ("u", 1, 1)]);
     let keys: std::collections::HashSet<&str> = read.episodes.iter().map(|(_, e)| e.key.as_str()).collect();
     assert_eq!(keys.len(), 6);
+    // Pages show both of them as repeat 1. That it is unknown was all that was said.
+    let warnings = read.warnings();
+    let texts: Vec<&str> =
+        warnings.iter().filter(|(code, _)| *code == "table.repeat").map(|(_, text)| *text).collect();
+    assert_eq!(texts.len(), 2, "{warnings:?}");
+    for (text, start) in texts.iter().zip(["Row 8 says repeat “seed a”", "Row 9 says repeat “seed b”"])
+    {
+        assert!(text.starts_with(start) && text.contains("Give a number to each repeat"), "{text}");
+    }
+    assert!(!read.codes().contains(&"value.not_usable"), "{warnings:?}");
 }
 
 #[test]

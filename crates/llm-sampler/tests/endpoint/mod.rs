@@ -148,11 +148,11 @@ impl Endpoint {
         let requests: Arc<Mutex<Vec<ModelRequest>>> = Arc::default();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        let kept = Arc::clone(&requests);
+        let request_log = Arc::clone(&requests);
         let script = Arc::new(script);
         let app = axum::Router::new().fallback(move |request: Request| {
-            let (kept, script) = (Arc::clone(&kept), Arc::clone(&script));
-            async move { answer(request, forms, &kept, &*script).await }
+            let (request_log, script) = (Arc::clone(&request_log), Arc::clone(&script));
+            async move { answer(request, forms, &request_log, &*script).await }
         });
         runtime.spawn(async move { axum::serve(listener, app).await });
         Self { port, requests, _runtime: runtime }
@@ -177,7 +177,7 @@ impl Endpoint {
 async fn answer(
     request: Request,
     forms: &[&str],
-    kept: &Mutex<Vec<ModelRequest>>,
+    request_log: &Mutex<Vec<ModelRequest>>,
     script: &(impl Fn(&ModelRequest) -> Reply + Send + Sync),
 ) -> Response<Body> {
     let path = request.uri().path().to_owned();
@@ -220,9 +220,9 @@ async fn answer(
         messages.remove(0).1
     };
     let received = {
-        let mut kept = kept.lock().expect("no panic elsewhere");
-        let received = ModelRequest { number: kept.len(), path, authorization, system, messages, body };
-        kept.push(received.clone());
+        let mut requests = request_log.lock().expect("no panic elsewhere");
+        let received = ModelRequest { number: requests.len(), path, authorization, system, messages, body };
+        requests.push(received.clone());
         received
     };
     let (status, headers, body) = match script(&received) {

@@ -71,12 +71,15 @@ impl Attempt<'_> {
         let steps = &called.outcome.steps;
         let tool_calls =
             (!steps.is_empty()).then(|| steps.iter().map(|step| step.tool_calls.len() as u32).sum());
-        let model_requests =
-            called.seen.as_ref().map(|recorded| u32::try_from(recorded.spent.requests).unwrap_or(u32::MAX));
+        let model_requests = called
+            .summary
+            .as_ref()
+            .map(|recorded| u32::try_from(recorded.spent.requests).unwrap_or(u32::MAX));
         let harness_tokens = Some(called.outcome.usage).filter(|tokens| !tokens.is_unknown());
 
         let Prompt { text: prompt, restarts } = prompt;
-        let (code, left_out) = code.map_or((None, None), |kept| (Some(kept.folder), Some(kept.left_out)));
+        let (code, left_out) =
+            code.map_or((None, None), |snapshot| (Some(snapshot.folder), Some(snapshot.left_out)));
         let (left_out, left_out_more) = left_out.map_or((None, 0), |left| (Some(left.names), left.more));
         let files = self.write_files(called, &tested, prompt, code).await?;
         let total_seconds = started.elapsed().as_secs_f64();

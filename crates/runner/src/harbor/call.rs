@@ -71,7 +71,7 @@ impl Trial<'_> {
             steps: called.outcome.steps,
             usage: called.outcome.usage,
             model_requests: called
-                .seen
+                .summary
                 .as_ref()
                 .map(|recorded| u32::try_from(recorded.spent.requests).unwrap_or(u32::MAX)),
             prompt,

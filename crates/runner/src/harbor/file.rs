@@ -330,7 +330,7 @@ impl Common<'_> {
         env.extend(raw.verifier.env);
         let mut artifacts = Vec::new();
         for artifact in self.artifacts.iter().chain(&raw.artifacts) {
-            artifacts.extend(kept(artifact, met)?);
+            artifacts.extend(read_artifact(artifact, met)?);
         }
         Ok(StepFile {
             agent_seconds: agent_seconds
@@ -352,7 +352,7 @@ impl Common<'_> {
     }
 }
 
-fn kept(raw: &RawArtifact, met: &mut ReadingNotes) -> Result<Option<Artifact>, String> {
+fn read_artifact(raw: &RawArtifact, met: &mut ReadingNotes) -> Result<Option<Artifact>, String> {
     let (source, destination) = match raw {
         RawArtifact::Path(source) => (source, None),
         RawArtifact::Entry { source, destination, exclude, service } => {

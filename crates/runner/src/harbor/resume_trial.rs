@@ -47,9 +47,9 @@ impl Trial<'_> {
         let reason = match snapshot_record::continuation(record, progress, rules) {
             Continuation::ChainEnded => return Ok(Err(self.chain_ended())),
             Continuation::FirstStep(reason) => reason,
-            Continuation::Snapshot(kept, attempt) => {
-                let (step, has_session) = (kept.step, kept.known.session.is_some());
-                let reopened = self.reopen(kept).await;
+            Continuation::Snapshot(kept_trial, attempt) => {
+                let (step, has_session) = (kept_trial.step, kept_trial.known.session.is_some());
+                let reopened = self.reopen(kept_trial).await;
                 if self.context.stop.is_cancelled() {
                     return Ok(Err(StepsEnd::Unfinished));
                 }

@@ -87,11 +87,11 @@ fn empty(name: &str) -> NoReward {
     NoReward { kind: "RewardFileEmptyError", message: format!("{name} is empty") }
 }
 
-/// Rewards under the names that the verifier gave them: a plain number has none, and stands as the one that decides. `kept` is
+/// Rewards under the names that the verifier gave them: a plain number has none, and stands as the one that decides. `kept_files` is
 /// what is kept of the step.
-pub(super) fn named_rewards(rewards: Rewards, kept: &[ContainerFile]) -> Option<Rewards> {
+pub(super) fn named_rewards(rewards: Rewards, kept_files: &[ContainerFile]) -> Option<Rewards> {
     let map = files::join(KEPT_IN, FILES[0]);
-    let has_names = !rewards.is_empty() && kept.iter().any(|file| file.path == map);
+    let has_names = !rewards.is_empty() && kept_files.iter().any(|file| file.path == map);
     has_names.then_some(rewards)
 }
 

@@ -90,9 +90,9 @@ impl Trial<'_> {
         &mut self,
         step: &StepFile,
         played: &mut StepResult,
-        kept: Result<String, String>,
+        kept_image: Result<String, String>,
     ) -> Result<(), StepFailure> {
-        match kept {
+        match kept_image {
             Ok(image) => {
                 let verified = Box::pin(self.verify_and_confirm(step, played, &image)).await;
                 self.drop_kept(&image).await;

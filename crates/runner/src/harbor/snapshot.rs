@@ -19,7 +19,7 @@ use crate::{RunError, kill_points};
 pub(super) struct StateBeforeStep {
     /// The snapshot of its container.
     image: String,
-    kept: Box<KeptTrial>,
+    kept_trial: Box<KeptTrial>,
 }
 
 impl Trial<'_> {
@@ -63,7 +63,7 @@ impl Trial<'_> {
             }
         };
         kill_points::point("container kept");
-        let kept = Box::new(KeptTrial {
+        let kept_trial = Box::new(KeptTrial {
             step,
             image_id,
             known: self.known.clone(),
@@ -71,7 +71,7 @@ impl Trial<'_> {
             was_verified: self.was_verified,
             references_failed: self.references_failed.clone(),
         });
-        Ok(Some(StateBeforeStep { image, kept }))
+        Ok(Some(StateBeforeStep { image, kept_trial }))
     }
 
     /// Records the snapshot of the step that is played and, where an attempt has decided it, that of the step that follows.
@@ -80,8 +80,9 @@ impl Trial<'_> {
         current: &StateBeforeStep,
         next: Option<(u32, &StateBeforeStep)>,
     ) -> Result<(), RunError> {
-        let next = next.map(|(attempt, before)| NextSnapshot { attempt, kept: (*before.kept).clone() });
-        let (record, path) = (Record { current: (*current.kept).clone(), next }, self.record_path());
+        let next =
+            next.map(|(attempt, before)| NextSnapshot { attempt, kept_trial: (*before.kept_trial).clone() });
+        let (record, path) = (Record { current: (*current.kept_trial).clone(), next }, self.record_path());
         blocking(move || record.write(&path)).await?;
         kill_points::point("snapshot recorded");
         Ok(())
@@ -105,20 +106,20 @@ impl Trial<'_> {
     /// snapshot is not there any more, or is not this folder's.
     pub(super) async fn reopen(
         &mut self,
-        kept: Box<KeptTrial>,
+        kept_trial: Box<KeptTrial>,
     ) -> Result<Option<ReopenedTrial>, SandboxError> {
         let connections = self.context.connections().await;
         let Containers::Engine(engine) = &connections.containers else {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
         };
         let record = self.record_path();
-        let found = engine.kept_snapshot(&self.owner, &record, kept.step, &kept.image_id).await?;
+        let found = engine.kept_snapshot(&self.owner, &record, kept_trial.step, &kept_trial.image_id).await?;
         let Some(image) = found else { return Ok(None) };
         if let Some(ended) = self.prepare().await? {
             return Ok(Some(ReopenedTrial::Not(ended)));
         }
-        self.references_failed.clone_from(&kept.references_failed);
-        let before = StateBeforeStep { image, kept };
+        self.references_failed.clone_from(&kept_trial.references_failed);
+        let before = StateBeforeStep { image, kept_trial };
         match self.restore(&before).await? {
             None => Ok(Some(ReopenedTrial::Open(before))),
             Some(ended) => Ok(Some(ReopenedTrial::Not(ended))),
@@ -145,8 +146,8 @@ impl Trial<'_> {
         let container = engine.open_task(&restored_settings).await?;
         self.workdir = self.file.workdir.clone().unwrap_or_else(|| container.workdir().to_owned());
         self.container = Some(container);
-        self.known = before.kept.known.clone();
-        (self.was_played, self.was_verified) = (before.kept.was_played, before.kept.was_verified);
+        self.known = before.kept_trial.known.clone();
+        (self.was_played, self.was_verified) = (before.kept_trial.was_played, before.kept_trial.was_verified);
         (self.is_as_kept, self.own_processes) = (true, None);
         kill_points::point("container restored");
         self.ready().await

@@ -40,7 +40,8 @@ pub(super) struct KeptTrial {
 pub(super) struct NextSnapshot {
     /// It holds once the trajectory names this attempt at the current step.
     pub(super) attempt: u32,
-    pub(super) kept: KeptTrial,
+    #[serde(rename = "kept")]
+    pub(super) kept_trial: KeptTrial,
 }
 
 /// `snapshot.json`.
@@ -77,8 +78,8 @@ impl Record {
 
     /// The snapshot before a step.
     fn snapshot_before(&self, step: u32) -> Option<&KeptTrial> {
-        let next = self.next.as_ref().map(|next| &next.kept);
-        [Some(&self.current), next].into_iter().flatten().find(|kept| kept.step == step)
+        let next = self.next.as_ref().map(|next| &next.kept_trial);
+        [Some(&self.current), next].into_iter().flatten().find(|kept_trial| kept_trial.step == step)
     }
 }
 
@@ -192,8 +193,8 @@ pub(super) fn continuation(record: Option<Record>, progress: Progress, rules: Ru
         .into_iter()
         .flatten()
         .find_map(|(step, attempt)| Some((record.snapshot_before(step)?.clone(), attempt)))
-        .map_or(Continuation::FirstStep(OTHER), |(kept, attempt)| {
-            Continuation::Snapshot(Box::new(kept), attempt)
+        .map_or(Continuation::FirstStep(OTHER), |(kept_trial, attempt)| {
+            Continuation::Snapshot(Box::new(kept_trial), attempt)
         })
 }
 
@@ -204,7 +205,7 @@ mod tests {
     const RULES: Rules =
         Rules { turns: 3, attempts: 2, fail_stop: true, plays_alone: false, continues: false };
 
-    fn kept(step: u32) -> KeptTrial {
+    fn kept_trial(step: u32) -> KeptTrial {
         KeptTrial {
             step,
             image_id: format!("sha256:{step}"),
@@ -216,8 +217,8 @@ mod tests {
     }
 
     fn record(step: u32, next: Option<u32>) -> Record {
-        let next = next.map(|attempt| NextSnapshot { attempt, kept: kept(step + 1) });
-        Record { current: kept(step), next }
+        let next = next.map(|attempt| NextSnapshot { attempt, kept_trial: kept_trial(step + 1) });
+        Record { current: kept_trial(step), next }
     }
 
     /// A trajectory whose last step has attempts that ended so; `None` = passed.
@@ -249,9 +250,9 @@ mod tests {
         take_back(trajectory, record.as_ref());
         let progress = progress(trajectory, record.as_ref(), rules);
         match continuation(record, progress, rules) {
-            Continuation::Snapshot(kept, attempt) => {
-                retry_from(trajectory, kept.step, attempt);
-                Ok(Some((kept.step, attempt)))
+            Continuation::Snapshot(kept_trial, attempt) => {
+                retry_from(trajectory, kept_trial.step, attempt);
+                Ok(Some((kept_trial.step, attempt)))
             }
             Continuation::ChainEnded => Ok(None),
             Continuation::FirstStep(reason) => Err(reason),
@@ -356,8 +357,8 @@ mod tests {
     #[test]
     // docs/security.md: The records of a run (`.stamina/`)
     fn no_number_of_a_record_or_a_trajectory_is_too_large() {
-        let far = || Some(Record { current: kept(u32::MAX), next: None });
-        let snapshot_of = |attempt| Continuation::Snapshot(Box::new(kept(u32::MAX)), attempt);
+        let far = || Some(Record { current: kept_trial(u32::MAX), next: None });
+        let snapshot_of = |attempt| Continuation::Snapshot(Box::new(kept_trial(u32::MAX)), attempt);
         for plays_alone in [false, true] {
             let rules = Rules {
                 turns: u32::MAX,
@@ -416,8 +417,8 @@ mod tests {
     #[test]
     fn a_step_by_itself_is_followed_by_its_reference_solution() {
         let alone = Rules { fail_stop: false, plays_alone: true, ..RULES };
-        let place_alone = |kept, ends: &[Option<EndReason>]| {
-            resume_place(alone, Some(record(kept, None)), &mut trajectory(1, ends))
+        let place_alone = |step, ends: &[Option<EndReason>]| {
+            resume_place(alone, Some(record(step, None)), &mut trajectory(1, ends))
         };
         assert_eq!(place_alone(1, &[None]), Ok(Some((1, 3))), "no attempt is left, the solution is executed");
         assert_eq!(place_alone(2, &[None]), Ok(Some((2, 1))), "it was executed");

@@ -157,7 +157,9 @@ impl Trial<'_> {
     async fn artifacts(&mut self, step: &StepFile, played: &mut StepResult) -> Result<(), StepFailure> {
         let container = self.container()?;
         let mut sources = vec![("/logs/artifacts".to_owned(), String::new())];
-        sources.extend(step.artifacts.iter().map(|kept| (kept.source.clone(), kept.destination.clone())));
+        sources.extend(
+            step.artifacts.iter().map(|artifact| (artifact.source.clone(), artifact.destination.clone())),
+        );
         let mut room = LEFT;
         for (number, (source, destination)) in sources.into_iter().enumerate() {
             if number >= MOST_SOURCES || room == 0 {

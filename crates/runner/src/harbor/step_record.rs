@@ -65,7 +65,7 @@ impl Trial<'_> {
             at: clock::now(),
             episode: self.planned.name.clone(),
             turn: number,
-            of: self.planned.turns,
+            turn_count: self.planned.turns,
         });
         Ok(())
     }

@@ -8,27 +8,27 @@ use serde_json::Value;
 
 /// The values that were given, and the section of the benchmark among them.
 pub(super) struct Keys<'a> {
-    pub(super) given: &'a BTreeMap<String, Value>,
+    pub(super) values: &'a BTreeMap<String, Value>,
     pub(super) section: &'static str,
 }
 
 impl Keys<'_> {
     pub(super) fn benchmark_value(&self, name: &str) -> Option<&Value> {
-        self.given.get(&format!("{}.{name}", self.section))
+        self.values.get(&format!("{}.{name}", self.section))
     }
 
     pub(super) fn word(&self, key: &str) -> Option<&str> {
-        self.given.get(key).and_then(Value::as_str)
+        self.values.get(key).and_then(Value::as_str)
     }
 
     /// One of the words that a key takes, as the type that has them.
     pub(super) fn choice<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
-        self.given.get(key).and_then(choice_from_word)
+        self.values.get(key).and_then(choice_from_word)
     }
 
     /// A text, or a number that was meant as one.
     pub(super) fn text(&self, key: &str) -> Option<String> {
-        match self.given.get(key)? {
+        match self.values.get(key)? {
             Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
             Value::Number(number) => Some(number.to_string()),
             _ => None,
@@ -40,24 +40,24 @@ impl Keys<'_> {
     }
 
     pub(super) fn boolean(&self, key: &str) -> Option<bool> {
-        self.given.get(key).and_then(Value::as_bool)
+        self.values.get(key).and_then(Value::as_bool)
     }
 
     pub(super) fn amount(&self, key: &str) -> Option<u64> {
-        self.given.get(key).and_then(Value::as_u64)
+        self.values.get(key).and_then(Value::as_u64)
     }
 
     pub(super) fn count(&self, key: &str) -> Option<u32> {
-        self.given.get(key).and_then(whole_number)
+        self.values.get(key).and_then(whole_number)
     }
 
     pub(super) fn number(&self, key: &str) -> Option<f64> {
-        self.given.get(key).and_then(Value::as_f64)
+        self.values.get(key).and_then(Value::as_f64)
     }
 
     /// A list of words; a text is taken apart at commas.
     pub(super) fn words(&self, key: &str) -> Vec<String> {
-        match self.given.get(key) {
+        match self.values.get(key) {
             Some(Value::String(text)) => {
                 text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
             }

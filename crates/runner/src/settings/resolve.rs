@@ -41,7 +41,7 @@ pub fn read(file: &ConfigFile) -> Result<(RunSettings, Vec<OmittedKey>), Setting
                 if key != "harness_file" && config.leave_out("endpoint") =>
             {
                 let reason = format!("endpoint, as {key} is missing: {reason}");
-                config.given.insert("endpoint.mode".to_owned(), Value::from("oracle"));
+                config.values.insert("endpoint.mode".to_owned(), Value::from("oracle"));
                 left_out.push(OmittedKey { key: "endpoint".to_owned(), reason, is_unknown: false });
             }
             Err(other) => return Err(other),
@@ -51,13 +51,13 @@ pub fn read(file: &ConfigFile) -> Result<(RunSettings, Vec<OmittedKey>), Setting
 
 /// A file that names a model and no endpoint, as the original's do: the simulated model stands in until one is chosen.
 fn without_an_endpoint(config: &mut Config) -> Option<OmittedKey> {
-    let keys = Keys { given: &config.given, section: "" };
+    let keys = Keys { values: &config.values, section: "" };
     let agent = keys.word("agent")?.to_lowercase();
     let model = model(&keys, &agent)?;
     if agent == "mock" || keys.text("endpoint.base_url").is_some() || keys.word("endpoint.mode").is_some() {
         return None;
     }
-    config.given.insert("endpoint.mode".to_owned(), Value::from("oracle"));
+    config.values.insert("endpoint.mode".to_owned(), Value::from("oracle"));
     let reason = format!(
         "the file names the model \"{model}\" and no endpoint: choose one, or direct as in the original"
     );
@@ -66,10 +66,10 @@ fn without_an_endpoint(config: &mut Config) -> Option<OmittedKey> {
 
 fn from_config(config: &Config) -> Result<RunSettings, SettingsError> {
     let section = config.generation.benchmark.section();
-    let keys = Keys { given: &config.given, section };
+    let keys = Keys { values: &config.values, section };
     // With the declared default of each key that is not given.
     let values = config.with_defaults();
-    let values = Keys { given: &values, section };
+    let values = Keys { values: &values, section };
     let Some(agent) = keys.word("agent") else {
         return Err(SettingsError::new(
             "agent",
@@ -150,11 +150,11 @@ fn from_config(config: &Config) -> Result<RunSettings, SettingsError> {
         is_smoke_test: false,
         keep_snapshots: keys.count("keep_snapshots"),
         tasks: tasks::task_settings(&values)?,
-        kept: BTreeMap::new(),
+        other_values: BTreeMap::new(),
     };
     tasks::apply_protocol(&mut settings, &keys)?;
     bound_by_pack(&mut settings, config);
-    settings.kept = kept_settings(&config.given, &settings.agent);
+    settings.other_values = other_values(&config.values, &settings.agent);
     check(&settings)?;
     Ok(settings)
 }
@@ -165,7 +165,7 @@ fn bound_by_pack(settings: &mut RunSettings, config: &Config) {
         return;
     }
     let section = settings.generation.benchmark.section();
-    let is_given = |name: &str| config.given.contains_key(&format!("{section}.{name}"));
+    let is_given = |name: &str| config.values.contains_key(&format!("{section}.{name}"));
     if !is_given("n_scenarios") {
         settings.generation.n_scenarios = WHOLE_PACK;
     }
@@ -245,7 +245,7 @@ fn ability(keys: &Keys<'_>, use_docker: bool) -> gateway::simulated_model::Abili
 }
 
 fn extra(keys: &Keys<'_>) -> Result<sandbox::ExtraArgs, SettingsError> {
-    let words = match keys.given.get("docker.extra_docker_args") {
+    let words = match keys.values.get("docker.extra_docker_args") {
         Some(Value::String(line)) => arguments::split_arguments(line)
             .map_err(|reason| SettingsError::new("docker.extra_docker_args", reason))?,
         _ => keys.words("docker.extra_docker_args"),
@@ -254,7 +254,7 @@ fn extra(keys: &Keys<'_>) -> Result<sandbox::ExtraArgs, SettingsError> {
 }
 
 /// What of the free sections is nobody's here.
-fn kept_settings(given: &BTreeMap<String, Value>, agent: &str) -> BTreeMap<String, Value> {
+fn other_values(values: &BTreeMap<String, Value>, agent: &str) -> BTreeMap<String, Value> {
     const TAKEN: [&str; 3] = ["docker.image_name", ENV_VARS, "docker.extra_docker_args"];
     let ours = |key: &str| {
         let section = key.split('.').next().unwrap_or_default();
@@ -264,7 +264,7 @@ fn kept_settings(given: &BTreeMap<String, Value>, agent: &str) -> BTreeMap<Strin
     };
     // The section is a known name.
     let is_secret = |key: &str| key.split('.').skip(1).any(is_secret_name);
-    given
+    values
         .iter()
         .filter(|(key, _)| !ours(key) && !is_secret(key))
         .map(|(key, value)| (key.clone(), value.clone()))

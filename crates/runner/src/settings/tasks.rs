@@ -51,20 +51,20 @@ pub(super) fn apply_protocol(s: &mut RunSettings, keys: &Keys<'_>) -> Result<(),
         ))
     };
     for (key, set) in [("fail_stop", sets.fail_stop), ("restore_before_try", sets.restore_before_try)] {
-        if keys.boolean(key).is_some_and(|given| given != set) {
+        if keys.boolean(key).is_some_and(|value| value != set) {
             return contradicts(key, if set { "true" } else { "false" });
         }
     }
-    if keys.word("harbor.timeout").is_some_and(|given| given != sets.timeout) {
+    if keys.word("harbor.timeout").is_some_and(|word| word != sets.timeout) {
         return contradicts("harbor.timeout", sets.timeout);
     }
-    let given =
+    let attempt_limit =
         keys.benchmark_value("attempt_limit").and_then(whole_number).or_else(|| keys.count("attempt_limit"));
-    if !sets.takes_attempts && given.is_some_and(|given| given != sets.attempts) {
+    if !sets.takes_attempts && attempt_limit.is_some_and(|limit| limit != sets.attempts) {
         return contradicts("attempt_limit", &sets.attempts.to_string());
     }
     tasks.timeout = choice_from_word(&Value::from(sets.timeout)).unwrap_or_default();
-    s.attempt_limit = given.unwrap_or(sets.attempts);
+    s.attempt_limit = attempt_limit.unwrap_or(sets.attempts);
     (s.fail_stop, s.restore_before_try) = (sets.fail_stop, sets.restore_before_try);
     Ok(())
 }

@@ -84,8 +84,8 @@ fn an_original_configuration_loads_and_what_is_not_ours_is_kept() {
         (&EndpointSettings::Oracle, Some("bedrock/zai.glm-5"))
     );
     assert_eq!((settings.attempt_limit, settings.feedback), (3, Feedback::Medium));
-    let kept: Vec<&str> = settings.kept.keys().map(String::as_str).collect();
-    assert_eq!(kept, ["docker.network", "mini_swe.temperature", "openhands.model_id"]);
+    let other_keys: Vec<&str> = settings.other_values.keys().map(String::as_str).collect();
+    assert_eq!(other_keys, ["docker.network", "mini_swe.temperature", "openhands.model_id"]);
     assert!(!settings.to_yaml().contains("sk-123"));
     assert_eq!(written_and_read(&settings), settings);
 }
@@ -198,7 +198,7 @@ fn a_record_holds_only_what_a_configuration_gives() {
         ("endpoint.base_url", "http://elsewhere".into()),
     ] {
         let mut bad = good.clone();
-        bad.kept.insert(key.to_owned(), value);
+        bad.other_values.insert(key.to_owned(), value);
         assert!(check_record(&bad).is_err(), "{key}");
     }
     let mut bad = good;

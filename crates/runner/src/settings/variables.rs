@@ -13,8 +13,8 @@ pub(super) const ENV_VARS: &str = "docker.env_vars";
 /// Leaves the entries of a list of variables out that cannot be taken, each on its own.
 pub(super) fn leave_out_variables(config: &mut Config) -> Vec<OmittedKey> {
     let mut left_out = Vec::new();
-    if config.given.contains_key(ENV_VARS) {
-        let keys = Keys { given: &config.given, section: "" };
+    if config.values.contains_key(ENV_VARS) {
+        let keys = Keys { values: &config.values, section: "" };
         let (good, bad): (Vec<_>, Vec<_>) = keys
             .words(ENV_VARS)
             .into_iter()
@@ -27,7 +27,7 @@ pub(super) fn leave_out_variables(config: &mut Config) -> Vec<OmittedKey> {
         }));
         if !left_out.is_empty() {
             let good = good.into_iter().filter_map(Result::ok).map(Value::from).collect();
-            config.given.insert(ENV_VARS.to_owned(), Value::Array(good));
+            config.values.insert(ENV_VARS.to_owned(), Value::Array(good));
         }
     }
     left_out
@@ -37,7 +37,7 @@ pub(super) fn leave_out_variables(config: &mut Config) -> Vec<OmittedKey> {
 pub(super) fn env_vars(keys: &Keys<'_>) -> Result<Vec<String>, SettingsError> {
     let mut list = keys.words(ENV_VARS);
     let prefix = format!("{ENV_VARS}.");
-    for (key, value) in keys.given {
+    for (key, value) in keys.values {
         if let Some(name) = key.strip_prefix(&prefix) {
             let value = match value {
                 Value::String(text) => text.clone(),
@@ -49,7 +49,7 @@ pub(super) fn env_vars(keys: &Keys<'_>) -> Result<Vec<String>, SettingsError> {
     for entry in &list {
         // One of a mapping has a key of its own.
         let entry_key = format!("{prefix}{}", entry.split('=').next().unwrap_or_default());
-        let key = if keys.given.contains_key(&entry_key) { entry_key.as_str() } else { ENV_VARS };
+        let key = if keys.values.contains_key(&entry_key) { entry_key.as_str() } else { ENV_VARS };
         check_variable(entry).map_err(|reason| SettingsError::new(key, reason))?;
     }
     Ok(list)

@@ -64,7 +64,7 @@ impl File {
         self.endpoint(s);
         self.limits(s);
         self.oracle(s);
-        for (key, value) in &s.kept {
+        for (key, value) in &s.other_values {
             self.put(key, value.clone());
         }
     }

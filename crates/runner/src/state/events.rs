@@ -61,7 +61,7 @@ mod tests {
         disk::folder(&paths.stamina_folder()).unwrap();
         std::fs::write(paths.events(), "{\"event\":\"tu").unwrap();
         let events = Events::open(&paths, Arc::new(|_| {})).unwrap();
-        let turn = Event::Turn { at: clock::now(), episode: "scenario_0".into(), turn: 1, of: 2 };
+        let turn = Event::Turn { at: clock::now(), episode: "scenario_0".into(), turn: 1, turn_count: 2 };
         events.tell(&turn);
         let text = std::fs::read_to_string(paths.events()).unwrap();
         let last: Event = serde_json::from_str(text.lines().last().unwrap()).unwrap();

@@ -53,8 +53,8 @@ pub enum BuildNews {
         image: String,
         /// From 1.
         step: u32,
-        /// How many there are.
-        of: u32,
+        /// How many steps there are.
+        step_count: u32,
         /// The recipe's line.
         text: String,
     },
@@ -172,8 +172,8 @@ impl Engine {
 
 async fn send_line(news: &mpsc::Sender<BuildNews>, image: &str, line: String) {
     let image = image.to_owned();
-    if let Some((step, total, text)) = step(&line) {
-        let _ = news.send(BuildNews::Step { image, step, of: total, text }).await;
+    if let Some((step, step_count, text)) = step(&line) {
+        let _ = news.send(BuildNews::Step { image, step, step_count, text }).await;
     } else {
         let _ = news.try_send(BuildNews::Line { image, text: line });
     }

@@ -59,14 +59,12 @@ pub struct Check {
     /// Whether it works.
     pub ok: bool,
     /// What it printed, cut; or what is wrong.
-    // words: ok, a JSON key
-    pub said: String,
+    pub output: String,
 }
 
 impl Check {
     fn new(subject: String, ok: bool, output: String) -> Self {
-        // words: ok, a JSON key
-        Self { what: subject, ok, said: output }
+        Self { what: subject, ok, output }
     }
 }
 

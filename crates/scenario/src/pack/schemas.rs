@@ -51,7 +51,7 @@ mod tests {
     fn what_is_taken_from_the_schema_before_is_what_would_be_written() {
         for scenario in 0..3 {
             let seed = Seed { base: 5, scenario };
-            let mut schema = ProgrammaticSampler.first_schema(seed).expect("there is one").made;
+            let mut schema = ProgrammaticSampler.first_schema(seed).expect("there is one").value;
             let mut files = SchemaFiles::default();
             for turn in 1..=30 {
                 let alone = yaml::to_string(&schema).expect("it can be written");
@@ -60,7 +60,7 @@ mod tests {
                     alone,
                     "turn {turn} of {scenario}"
                 );
-                schema = ProgrammaticSampler.next_turn(seed, &schema, 5).expect("there is one").made.after;
+                schema = ProgrammaticSampler.next_turn(seed, &schema, 5).expect("there is one").value.after;
             }
             schema.entities.clear();
             assert_eq!(

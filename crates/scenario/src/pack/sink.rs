@@ -27,22 +27,22 @@ impl Sink for NullSink {
 /// A scenario's folder on disk.
 pub(super) struct Folder {
     root: PathBuf,
-    made: Vec<String>,
+    folders: Vec<String>,
 }
 
 impl Folder {
     pub(super) fn new(root: PathBuf) -> io::Result<Self> {
         std::fs::create_dir(&root)?;
-        Ok(Self { root, made: Vec::new() })
+        Ok(Self { root, folders: Vec::new() })
     }
 }
 
 impl Sink for Folder {
     fn put(&mut self, path: &str, content: &[u8]) -> io::Result<()> {
         let folder = files::parent(path);
-        if !self.made.iter().any(|known_folder| known_folder == folder) {
+        if !self.folders.iter().any(|known_folder| known_folder == folder) {
             std::fs::create_dir_all(self.root.join(folder))?;
-            self.made.push(folder.to_owned());
+            self.folders.push(folder.to_owned());
         }
         std::fs::write(self.root.join(path), content)
     }

@@ -224,7 +224,11 @@ fn a_manifest_that_contradicts_itself_is_refused() {
 /// Packs that earlier versions wrote.
 #[test]
 fn packs_of_earlier_versions_are_read_with_their_own_words() {
-    let words = ["Could we insist on `plate_code`", "Could you make `plate_code` required for shared cars?"];
+    let words = [
+        "Could we insist on `plate_code`",
+        "Could you make `plate_code` required for shared cars?",
+        "`/v1/car_users/{id}/accept_licence` → `/v1/car_users/{id}/accept_licence_car_user`",
+    ];
     for (version, words) in EARLIER_VERSIONS.into_iter().zip(words) {
         let file = format!("tests/packs/{}.zip", version.replace('/', "-"));
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
@@ -311,7 +315,7 @@ impl Sampler for Faulty {
     fn next_turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<SamplerOutput<Turn>, SampleError> {
         let mut sampled = ProgrammaticSampler.next_turn(seed, before, count)?;
         if self.lies {
-            sampled.made.after.title.push('!');
+            sampled.value.after.title.push('!');
         } else if before.turn == 2 {
             return Err(SampleError::Stuck { scenario: seed.scenario, turn: 3 });
         }

@@ -152,15 +152,15 @@ impl<'a> TurnMaker<'a> {
 
     fn first(&self, texts: &mut Texts) -> Result<SampledTurn, PackError> {
         let first = self.sampler.first_schema(self.seed).map_err(|error| self.sample_failure(error))?;
-        let (request, specification) = texts.first(self.seed, &first.made, self.benchmark);
-        let (schema, answers) = (first.made, first.answers);
+        let (request, specification) = texts.first(self.seed, &first.value, self.benchmark);
+        let (schema, answers) = (first.value, first.answers);
         Ok(SampledTurn { schema, changes: Vec::new(), request, specification, answers })
     }
 
     fn later(&self, before: &MadeTurn, texts: &mut Texts) -> Result<SampledTurn, PackError> {
         let sampled = self.sampler.next_turn(self.seed, &before.schema, self.changes);
         let sampled = sampled.map_err(|error| self.sample_failure(error))?;
-        let Turn { changes, origins, after } = sampled.made;
+        let Turn { changes, origins, after } = sampled.value;
         let turn = before.turn + 1;
         let faulty = |problem: String| PackError::Faulty { scenario: self.seed.scenario, turn, problem };
         if origins.len() != changes.len() {

@@ -115,14 +115,13 @@ pub(super) fn value(draw: &mut Draw, kind: &Kind) -> Option<Value> {
             json!(pattern.sample(draw.number_between(1, 99) as u32))
         }
         Kind::String { min_length, max_length, .. } => {
-            let fits: Vec<&str> =
-                ["standard", "general", "not stated", "usual", "main", "to be decided", "EUR"]
-                    .into_iter()
-                    .filter(|text| {
-                        min_length.is_none_or(|min| text.len() >= min as usize)
-                            && max_length.is_none_or(|max| text.len() <= max as usize)
-                    })
-                    .collect();
+            let fits: Vec<&str> = ["standard", "general", "not stated", "usual", "main", "to be decided"]
+                .into_iter()
+                .filter(|text| {
+                    min_length.is_none_or(|min| text.len() >= min as usize)
+                        && max_length.is_none_or(|max| text.len() <= max as usize)
+                })
+                .collect();
             json!(*draw.pick(&fits)?)
         }
         Kind::Integer { min, max } => {

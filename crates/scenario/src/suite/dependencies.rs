@@ -18,7 +18,7 @@ pub(super) enum ReadDepth {
     /// The same without the fields that are not required.
     Base,
     /// What its records need to be made: which references are required, which required fields are unique.
-    Made,
+    Creation,
     /// Not the entity itself, but the references to it.
     Links,
 }
@@ -93,7 +93,7 @@ impl Dependencies {
             dependency.entity == entity
                 && match dependency.depth {
                     ReadDepth::Fields => depth != ReadDepth::Links,
-                    ReadDepth::Base => matches!(depth, ReadDepth::Base | ReadDepth::Made),
+                    ReadDepth::Base => matches!(depth, ReadDepth::Base | ReadDepth::Creation),
                     own => own == depth,
                 }
         };
@@ -139,7 +139,7 @@ struct Block {
 }
 
 impl Block {
-    fn is(&self, about: BlockTopic, entity: &str, part: &str) -> bool {
+    fn matches(&self, about: BlockTopic, entity: &str, part: &str) -> bool {
         self.about == about && self.part == part && self.entity == entity
     }
 }
@@ -183,7 +183,7 @@ pub(super) struct PreviousBlocks<'s> {
 struct UnchangedParts {
     fields: bool,
     base: bool,
-    made: bool,
+    creation: bool,
 }
 
 impl<'s> PreviousBlocks<'s> {
@@ -205,8 +205,8 @@ impl<'s> PreviousBlocks<'s> {
     /// Where the cases of a block stand in the suite before, if they would be the same now.
     pub(super) fn find(&mut self, about: BlockTopic, entity: &str, part: &str) -> Option<Range<usize>> {
         let place = match self.blocks.get(self.next) {
-            Some(block) if block.is(about, entity, part) => self.next,
-            _ => self.blocks.iter().position(|block| block.is(about, entity, part))?,
+            Some(block) if block.matches(about, entity, part) => self.next,
+            _ => self.blocks.iter().position(|block| block.matches(about, entity, part))?,
         };
         self.next = place + 1;
         let block = self.blocks.get(place)?;
@@ -264,7 +264,7 @@ impl<'s> PreviousBlocks<'s> {
         match dependency.depth {
             ReadDepth::Fields => same.is_some_and(|same| same.fields),
             ReadDepth::Base => same.is_some_and(|same| same.base),
-            ReadDepth::Made => same.is_some_and(|same| same.made),
+            ReadDepth::Creation => same.is_some_and(|same| same.creation),
             ReadDepth::Links => {
                 let links = |schema: &'s Schema| {
                     schema.references_to(&dependency.entity).map(|(entity, field)| (&entity.key, field))
@@ -294,7 +294,7 @@ fn unchanged_parts(now: &Entity, previous: &Entity) -> UnchangedParts {
     UnchangedParts {
         fields: base && now.fields == previous.fields,
         base,
-        made: base || required(now).map(creation_facts).eq(required(previous).map(creation_facts)),
+        creation: base || required(now).map(creation_facts).eq(required(previous).map(creation_facts)),
     }
 }
 

@@ -11,7 +11,7 @@ use super::{Aspect, Assertion, Case, Mark, Method, RecordStep, RequestStep, Step
 pub(super) struct Draft<'p, 'a> {
     pub(super) plan: &'p SuitePlan<'a>,
     case: Case,
-    made: Vec<(&'p str, u32)>,
+    records: Vec<(&'p str, u32)>,
 }
 
 impl<'p, 'a> Draft<'p, 'a> {
@@ -25,7 +25,7 @@ impl<'p, 'a> Draft<'p, 'a> {
             clauses: Vec::with_capacity(6),
             steps: Vec::with_capacity(4),
         };
-        Self { plan, case, made: Vec::new() }
+        Self { plan, case, records: Vec::new() }
     }
 
     /// A case of an entity.
@@ -118,7 +118,7 @@ impl<'p, 'a> Draft<'p, 'a> {
         }
         self.needs_all(&values);
         if let Some(entity_count) = self.plan.made_entity(facts.key) {
-            self.made.push((entity_count.key, n));
+            self.records.push((entity_count.key, n));
         }
         self.case.steps.push(Step::Record(RecordStep {
             make: facts.key.to_owned(),
@@ -131,18 +131,18 @@ impl<'p, 'a> Draft<'p, 'a> {
 
     /// The number of the next record of an entity.
     pub(super) fn next(&self, key: &str) -> u32 {
-        self.made.iter().filter(|record| record.0 == key).map(|record| record.1).max().unwrap_or(0) + 1
+        self.records.iter().filter(|record| record.0 == key).map(|record| record.1).max().unwrap_or(0) + 1
     }
 
     /// The numbers of the records of an entity that were made.
     pub(super) fn numbers(&self, key: &str) -> Vec<u32> {
-        self.made.iter().filter(|record| record.0 == key).map(|record| record.1).collect()
+        self.records.iter().filter(|record| record.0 == key).map(|record| record.1).collect()
     }
 
     /// Makes a record unless the case has it already.
     pub(super) fn needs(&mut self, key: Option<&str>, n: u32) {
         let Some(facts) = key.and_then(|key| self.plan.made_entity(key)) else { return };
-        if !self.made.contains(&(facts.key, n)) {
+        if !self.records.contains(&(facts.key, n)) {
             self.make(facts, n);
         }
     }

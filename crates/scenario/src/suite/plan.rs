@@ -189,7 +189,7 @@ impl<'a> SuitePlan<'a> {
 
     /// An entity of which a record is made; nothing else is read.
     pub(super) fn made_entity(&self, key: &str) -> Option<&EntityFacts<'a>> {
-        self.read(key, ReadDepth::Made)
+        self.read(key, ReadDepth::Creation)
     }
 
     /// The references to an entity. Of the entities that have them only the base is read, and the reference itself.

@@ -63,7 +63,7 @@ pub fn unstated_demands(suite: &Suite, clauses: &[Clause]) -> Vec<UnstatedDemand
                             look.missing.push(format!("the field {key}"));
                         }
                     }
-                    look.made += 1;
+                    look.created += 1;
                 }
                 Step::Request(send) => look.send(send),
             }
@@ -118,7 +118,7 @@ struct CaseCheck<'a> {
     /// What it sent.
     sent: Vec<&'a Value>,
     /// How many records it made, or tried to.
-    made: u32,
+    created: u32,
     missing: Vec<String>,
 }
 
@@ -158,7 +158,7 @@ impl<'a> CaseCheck<'a> {
             }
         }
         self.sent.extend(&send.body);
-        self.made += u32::from(send.method == Method::Post);
+        self.created += u32::from(send.method == Method::Post);
         self.require_word("the status", &send.status.to_string());
         for assertion in &send.expect {
             let (pointer, values): (&str, Vec<&Value>) = match assertion {
@@ -236,7 +236,7 @@ impl<'a> CaseCheck<'a> {
     /// Whether a number in an answer was sent or is stated, counts records, or comes from those in one step.
     fn explains_number(&self, wanted: f64) -> bool {
         let same = |number: f64| (number - wanted).abs() <= 1e-6;
-        if (0..=self.made).any(|count| same(f64::from(count)))
+        if (0..=self.created).any(|count| same(f64::from(count)))
             || self.numbers.iter().any(|&number| same(number))
         {
             return true;

@@ -131,13 +131,6 @@ pub(super) fn effect(names: Names<'_>, entity: &Entity, action: &Action, effect:
     }
 }
 
-/// An effect with its verb in the infinitive: `` set `status` to `done` ``.
-pub(super) fn infinitive(effect: &str) -> String {
-    effect
-        .split_once(' ')
-        .map_or_else(|| effect.to_owned(), |(verb, rest)| format!("{} {rest}", verb.trim_end_matches('s')))
-}
-
 fn operand(
     names: Names<'_>,
     entity: &Entity,

@@ -5,7 +5,7 @@ mod clauses;
 use std::fmt::Write as _;
 
 use self::clauses::{clauses_of, removed_with};
-use super::delta::{Delta, is_rename};
+use super::delta::{Delta, RenamedLiteral, is_rename};
 #[cfg(test)]
 use super::document;
 use super::english::{Names, capital};
@@ -170,11 +170,11 @@ fn phrased<'a>(
     } else {
         imperative(&title)
     };
+    text.push_str(&reason_text);
     if let Some(reach) = wording::reach(change) {
         text.push(' ');
         text.push_str(&fill(reach, &slots));
     }
-    text.push_str(&reason_text);
     for &index in &removed {
         text.push(' ');
         text.push_str(text_of(index));
@@ -326,14 +326,24 @@ fn follow_ups(draw: &mut Draw, delta: &Delta, stated: &[bool], after: &Schema, o
         let _ = writeln!(out, "- {}", in_context(after, piece));
     }
     let mut first = true;
-    for (old, new) in &delta.renamed {
-        if out.contains(&format!("`{new}`")) {
+    for RenamedLiteral { entity, is_parameter, old, new } in &delta.renamed {
+        // A path is the same wherever it stands, also behind its method; the same parameter may be one of another entity, too.
+        let is_stated = || out.contains(&format!("`{new}`")) || out.contains(&format!(" {new}`"));
+        if entity.is_none() && is_stated() {
             continue;
         }
         if std::mem::take(&mut first) {
             let _ = write!(out, "\n{}\n\n", pick(draw, &frame::NAMES));
         }
-        let _ = writeln!(out, "- `{old}` → `{new}`");
+        let place = entity.as_deref().map_or_else(String::new, |entity| {
+            let many = Names::new(after).plural(entity);
+            if *is_parameter {
+                format!("Query parameter of {many}: ")
+            } else {
+                format!("{}: ", capital(&many))
+            }
+        });
+        let _ = writeln!(out, "- {place}`{old}` → `{new}`");
     }
 }
 

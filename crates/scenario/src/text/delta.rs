@@ -26,12 +26,56 @@ pub(super) struct Delta {
     pub(super) changed: Vec<bool>,
     /// Position by id.
     pub(super) index_by_id: HashMap<String, usize>,
-    /// (old literal, new literal) of the clauses that differ by names only, in order, each once; without what the
+    /// Literals of the clauses that differ by names only, in order, each once; without what the renames themselves, the
     /// prefix and the case of fields say already.
-    pub(super) renamed: Vec<(String, String)>,
+    pub(super) renamed: Vec<RenamedLiteral>,
     /// Old clauses, with today's names, of conditions, effects, filters and fields that are there no more although what
     /// they belonged to still is, if nothing in [`Schema::removed`] says so: what fell with something else.
     pub(super) dropped: Vec<Piece>,
+}
+
+/// A path or name that follows from a rename elsewhere.
+pub(super) struct RenamedLiteral {
+    /// The key of the entity whose clause holds it. None for a path, which names its entity, and in clauses of no entity.
+    pub(super) entity: Option<String>,
+    /// Whether it is a query parameter of the entity's list.
+    pub(super) is_parameter: bool,
+    pub(super) old: String,
+    pub(super) new: String,
+}
+
+impl RenamedLiteral {
+    fn new(piece: &Piece, old: &str, new: &str) -> Self {
+        let names_its_entity = new.starts_with('/');
+        let entity = match piece.part {
+            Part::Entity(_) | Part::Field(_) | Part::List(_) | Part::Rule(_) | Part::Action(_)
+                if !names_its_entity =>
+            {
+                piece.clause.id.split('.').next().map(str::to_owned)
+            }
+            _ => None,
+        };
+        let is_parameter = matches!(piece.part, Part::List(_)) && piece.clause.id.contains(".filter.");
+        Self { entity, is_parameter, old: old.to_owned(), new: new.to_owned() }
+    }
+}
+
+/// The name before and the one after, as a rename states them; nothing of renames that state paths.
+fn stated_names(before: &Schema, after: &Schema, change: &Change) -> Option<(String, String)> {
+    match change {
+        Change::Field(FieldChange::RenameField { entity, field, .. }) => {
+            let old = &before.entity(entity)?.field(field)?.name;
+            let new = &after.entity(entity)?.field(field)?.name;
+            Some((before.json_name(old), after.json_name(new)))
+        }
+        Change::Field(FieldChange::RenameEnumValue { value, to, .. }) => Some((value.clone(), to.clone())),
+        Change::Action(ActionChange::RenameAction { entity, action, .. }) => {
+            let old = &before.entity(entity)?.action(action)?.name;
+            let new = &after.entity(entity)?.action(action)?.name;
+            Some((before.path_name(old), after.path_name(new)))
+        }
+        _ => None,
+    }
 }
 
 /// Whether a change only gives another name, everywhere.
@@ -69,7 +113,9 @@ impl Delta {
         let raw_text = texts(&raw);
         let named_text = named.as_deref().map_or_else(|| texts(&raw), texts);
 
-        let mut renamed: Vec<(String, String)> = Vec::new();
+        let stated: Vec<(String, String)> =
+            changes.iter().filter_map(|change| stated_names(before, after, change)).collect();
+        let mut renamed: Vec<RenamedLiteral> = Vec::new();
         let mut changed = Vec::with_capacity(pieces.len());
         let mut index_by_id = HashMap::with_capacity(pieces.len());
         for (index, piece) in pieces.iter().enumerate() {
@@ -85,11 +131,15 @@ impl Delta {
                 full = old.len() != new.len();
                 for (old, new) in old.iter().zip(&new) {
                     let (old, new) = (without_method(old), without_method(new));
+                    let literal = RenamedLiteral::new(piece, old, new);
                     if old != new
                         && normalized_literal(before, old) != normalized_literal(after, new)
-                        && !renamed.iter().any(|(_, known)| known == new)
+                        && !stated
+                            .iter()
+                            .any(|(stated_old, stated_new)| stated_old == old && stated_new == new)
+                        && !renamed.iter().any(|known| known.new == *new && known.entity == literal.entity)
                     {
-                        renamed.push((old.to_owned(), new.to_owned()));
+                        renamed.push(literal);
                     }
                 }
             }

@@ -9,11 +9,11 @@ use crate::ir::Schema;
 
 /// Before clauses that no change stated.
 pub(super) const FOLLOWS: [&str; 5] = [
-    "As a consequence, these rules are new or changed:",
-    "This also affects the following rules, which now read:",
-    "For completeness, these rules are new or changed as well:",
-    "Other rules that are new or changed because of this:",
-    "With this, these rules are new or changed, too:",
+    "As a consequence, these rules apply from now on:",
+    "This also affects the following rules:",
+    "For completeness, these rules apply from now on as well:",
+    "Other rules that apply because of this:",
+    "With this, these rules apply, too:",
 ];
 
 /// Before what was removed and no change stated.
@@ -35,7 +35,7 @@ pub(super) const NAMES: [&str; 5] = [
 ];
 
 /// Above changes of no entity.
-pub(super) const GENERAL_TITLE: &str = "Whole API";
+pub(super) const GENERAL_TITLE: &str = "Analytics and general rules";
 
 /// Before rules that no longer hold.
 pub(super) const DROPPED_OPENINGS: [&str; 5] = [
@@ -65,7 +65,7 @@ const OPENINGS: [&str; 16] = [
     "I went through the feedback on “{title}”. This is what came out of it.",
     "Could you please make these changes to the existing server?",
     "Release {turn} of “{title}” brings the following changes.",
-    "Our requirements have changed again.",
+    "Our requirements have changed.",
 ];
 
 const OPENINGS_OF_ONE: [&str; 8] = [
@@ -95,10 +95,10 @@ const CLOSINGS: [&str; 12] = [
 ];
 
 const NOTES: [&str; 4] = [
-    "(Names below are the new ones: those that apply after all of the changes.)",
-    "Where something is renamed, the rest of this message uses the new name.",
-    "Apart from the old name in a rename itself, this message uses the new names.",
-    "Note that this message uses the names as they are after all changes.",
+    "(Names and paths below are those that apply after all of the changes; only a rename itself quotes the old one.)",
+    "Where a name or path changes, all of this message uses the new one; only the change itself quotes the old one.",
+    "Apart from the old name or path in a rename itself, this message uses the new ones.",
+    "Note that this message uses names and paths as they are after all changes, except for the old ones in the renames.",
 ];
 
 pub(super) fn names_note(draw: &mut Draw) -> &'static str {

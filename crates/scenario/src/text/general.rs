@@ -134,7 +134,7 @@ fn server(schema: &Schema, out: &mut Pieces) {
     } else {
         out.push(Part::Server, "server.routes", "Every path except `/reset` begins with the prefix `");
         out.add(&conventions.prefix);
-        out.add("`; the paths in this specification include it.");
+        out.add("`; all paths that are written here include it.");
     }
     out.add(
         " Any path, or method of a path, that is not specified is *not found*. Query parameters that are not specified are \
@@ -144,12 +144,14 @@ fn server(schema: &Schema, out: &mut Pieces) {
         Case::Camel => out.push(
             Part::Server,
             "server.names",
-            "JSON fields, action parameters and query parameters are written in `camelCase`.",
+            "Fields of records, action parameters and query parameters are written in `camelCase`. Keys of other JSON bodies \
+             (lists, errors, analytics), enum values and paths keep the form in which they are written here.",
         ),
         Case::Snake | Case::Kebab => out.push(
             Part::Server,
             "server.names",
-            "JSON fields, action parameters and query parameters are written in `snake_case`.",
+            "Fields of records, action parameters and query parameters are written in `snake_case`. Keys of other JSON bodies \
+             (lists, errors, analytics), enum values and paths keep the form in which they are written here.",
         ),
     }
 }
@@ -237,8 +239,8 @@ fn records(schema: &Schema, parts: &Parts, out: &mut Pieces) {
         Part::Bodies,
         "bodies.unknown",
         if parts.actions {
-            "Any other unknown key in a request body (one that is not a field of the entity or, in an action, not one of its \
-             parameters) "
+            "Any other unknown key in a request body (in an action, one that is not among its parameters; elsewhere, one that \
+             is not a field of the entity) "
         } else {
             "Any other unknown key in a request body (one that is not a field of the entity) "
         },
@@ -316,7 +318,8 @@ fn lists(schema: &Schema, parts: &Parts, out: &mut Pieces) {
             "Filters are query parameters of lists. A record is listed if it matches all filters that are given; null never \
              matches. A value that is not of the field's type is *invalid*: text for a number or a reference, anything but \
              `true` and `false` for a boolean, a value that the enum does not have, or text that is not a date-time. For a \
-             reference, the id of a record that does not exist is no error: nothing matches it.",
+             reference, the id of a record that does not exist is no error: nothing matches it. Bounds, lengths and regular \
+             expressions of a field do not apply to the values of its filters.",
         );
     }
     out.push(
@@ -330,17 +333,21 @@ fn lists(schema: &Schema, parts: &Parts, out: &mut Pieces) {
     let pages = conventions.pagination;
     let (page, size) = pages.style.params();
     let (page, size) = (names.json(page), names.json(size));
-    let first = match pages.style {
-        PaginationStyle::Page => "the number of the page, at least `1`; default `1`",
-        PaginationStyle::Offset => "the number of records to skip, at least `0`; default `0`",
+    let (first, beyond) = match pages.style {
+        PaginationStyle::Page => {
+            ("the number of the page, at least `1`; default `1`", "A page after the last one")
+        }
+        PaginationStyle::Offset => {
+            ("the number of records to skip, at least `0`; default `0`", "A list that skips all its records")
+        }
     };
     out.push(
         Part::Lists,
         "lists.pages",
         &format!(
             "Lists are paginated with the query parameters {page} ({first}) and {size} (the number of records per page, from \
-             `1` to `{}`; default `{}`). A value outside these bounds, or one that is not an integer, is *invalid*. A page \
-             after the last one has no records.",
+             `1` to `{}`; default `{}`). A value outside these bounds, or one that is not an integer, is *invalid*. \
+             {beyond} has no records.",
             pages.max_size, pages.default_size
         ),
     );
@@ -354,9 +361,9 @@ fn behavior(schema: &Schema, parts: &Parts, out: &mut Pieces) {
             "deletion",
             "When a record is deleted, each reference field that refers to it states what happens: the deletion is a \
              *conflict*, or the referring records are deleted too (and the records that refer to those are treated in the \
-             same way), or the reference becomes null. If a reference anywhere in this chain makes the deletion a \
-             *conflict* and its own record would not be deleted too, the whole deletion is a *conflict* and nothing \
-             changes.",
+             same way), or the reference becomes null. If anywhere in this chain a record that would not be \
+             deleted itself has a reference that makes the deletion a *conflict*, the whole deletion is a *conflict* and \
+             nothing changes.",
         );
     }
     if parts.soft_delete {
@@ -369,9 +376,10 @@ fn behavior(schema: &Schema, parts: &Parts, out: &mut Pieces) {
                  before and `true` after the deletion, also in the response of the deletion if that has a body. Every \
                  route with the id of a deleted record is *not found*. Deleted records are left out of lists, analytics, \
                  computed counts and sums, and conditions of actions that count records. They do not count for unique \
-                 fields or when a record that they refer to is deleted, and a reference to a deleted record is *invalid*. \
+                 fields, and a reference to a deleted record is *invalid*. When a record that a deleted one refers to is \
+                 deleted, too, the deleted one neither forbids that nor changes. \
                  In a list, `{param}=true` includes deleted records; any other value leaves them out. A record that is \
-                 deleted because of its reference is marked in the same way."
+                 deleted along with another one is marked if its own entity has soft delete, and removed otherwise."
             ),
         );
     }
@@ -380,10 +388,12 @@ fn behavior(schema: &Schema, parts: &Parts, out: &mut Pieces) {
             Part::Actions,
             "actions",
             "An action is a `POST` on one record. It responds with `200` and the record as it is afterwards. Its parameters \
-             are keys of the request body, and all of them are required. If one of its conditions does not hold, the action \
-             is *refused*. For a field that is null, only conditions of the form “is null” and “is not …” hold. The effects \
-             happen in the stated order. If an effect would break a rule of a field (bounds, length, regular expression, \
-             null), the action is *refused* and nothing changes.",
+             are keys of the request body, and all of them are required. A value that breaks the rules that are stated with \
+             a parameter is *invalid*; these rules are the parameter's own and do not change with those of a field. \
+             Conditions and effects are about this one record, unless they name others. If a condition does not hold, the \
+             action is *refused*. For a field that is null, “is null” holds, and so does “is not” with a value; no other \
+             condition does. The effects happen in the stated order. If an effect would break a rule of a field (bounds, \
+             length, regular expression, null), the action is *refused* and nothing changes.",
         );
     }
     if !schema.analytics.is_empty() {
@@ -391,8 +401,8 @@ fn behavior(schema: &Schema, parts: &Parts, out: &mut Pieces) {
             Part::Analytics,
             "analytics",
             "Analytics respond with `200`. The body of a single value is `{\"value\": …}`. The body of a grouped analytic is \
-             `{\"groups\": [{\"key\": …, \"value\": …}]}`, with one entry for every value of the field that occurs, in any \
-             order; `key` is that value as it is in the field (enum value, boolean, string or id), and records where the \
+             `{\"groups\": [{\"key\": …, \"value\": …}]}`, with one entry for every value that the field has in the records \
+             that are included, in any order; `key` is that value as it is in the field (enum value, boolean, string or id), and records where the \
              field is null are left out. Null values are skipped in sums, averages, smallest and largest values. If there \
              is nothing to compute from, a number of records or a sum is `0`, and an average, smallest or largest value is \
              null. Averages are not rounded. A query parameter that an analytic states is optional and takes an id: a value \

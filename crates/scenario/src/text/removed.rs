@@ -169,7 +169,7 @@ pub(super) fn lists_without(before: &Schema, after: &Schema, removed: &Removed) 
 /// A value, or what kind of value if it is long.
 fn sample(names: Names<'_>, entity: &str, field: &str, accepted: &Value) -> String {
     match accepted {
-        Value::String(text) if text.chars().count() > 40 => {
+        Value::String(text) if text.chars().count() > 8 => {
             format!("a string of `{}` characters", text.chars().count())
         }
         Value::String(text) if text.is_empty() => "the empty string".to_owned(),

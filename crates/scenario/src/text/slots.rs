@@ -68,7 +68,9 @@ impl<'a> SlotFiller<'a> {
         if self.after.find(entity, field).is_some() {
             self.after.field(entity, field)
         } else {
-            self.before.field(entity, field)
+            // The other names of the message are today's, and so is the case of one that is no more.
+            let name = self.before.find(entity, field).map_or(field, |field| field.name.as_str());
+            self.after.json(name)
         }
     }
 
@@ -280,10 +282,12 @@ impl<'a> SlotFiller<'a> {
     fn lists(&mut self, change: &ListChange) {
         match change {
             ListChange::AddFilter { entity, filter } | ListChange::RemoveFilter { entity, filter } => {
-                let names =
-                    if matches!(change, ListChange::AddFilter { .. }) { self.after } else { self.before };
-                let name = names.find(entity, &filter.field).map_or(&filter.field, |field| &field.name);
-                self.put("param", names.schema.json_name(&filter.op.param(name)));
+                let field = self
+                    .after
+                    .find(entity, &filter.field)
+                    .or_else(|| self.before.find(entity, &filter.field));
+                let name = field.map_or(&filter.field, |field| &field.name);
+                self.put("param", self.after.schema.json_name(&filter.op.param(name)));
             }
             ListChange::ChangeDefaultSort { entity, sort } => {
                 let order = match sort {

@@ -10,7 +10,7 @@ use super::*;
 use crate::Seed;
 use crate::change::tests::{change, good, plausible, second_turn};
 use crate::change::{ActionChange, EntityChange, FieldChange, apply, next_turn};
-use crate::ir::example;
+use crate::ir::{FilterOp, example};
 
 /// What a request leaves unstated: literals and sentences of clauses that are new or changed, and what was removed.
 pub(crate) fn unstated_texts(
@@ -123,6 +123,7 @@ fn long_random_histories_are_said_completely() {
                 [""; 0],
                 "{changes:#?}\n{request}"
             );
+            assert_eq!(unnamed_parameters(&before, &after, &request), [""; 0], "{changes:#?}\n{request}");
             assert_eq!(clumsy(&request), None, "{changes:#?}\n{request}");
             assert_eq!(request, change_request(seed, &before, &changes, &after));
             schema = after;
@@ -135,7 +136,7 @@ fn sampled_requests_say_every_change() {
     use crate::sample::{ProgrammaticSampler, Sampler as _};
     for scenario in 0..2 {
         let seed = Seed { base: 0, scenario };
-        let mut before = ProgrammaticSampler.first_schema(seed).unwrap().made;
+        let mut before = ProgrammaticSampler.first_schema(seed).unwrap().value;
         let first = first_request(seed, &before, Benchmark::Iterative);
         assert_eq!(clumsy(&first), None);
         // The benchmark of one turn is asked for the same, but not informed of messages that never come.
@@ -150,13 +151,14 @@ fn sampled_requests_say_every_change() {
                 && !only.contains("More requests")
         );
         for _ in 2..=16 {
-            let changes = ProgrammaticSampler.next_turn(seed, &before, 5).unwrap().made;
+            let changes = ProgrammaticSampler.next_turn(seed, &before, 5).unwrap().value;
             let request = change_request(seed, &before, &changes.changes, &changes.after);
             assert_eq!(
                 unstated_texts(&before, &changes.changes, &changes.after, &request),
                 [""; 0],
                 "{request}"
             );
+            assert_eq!(unnamed_parameters(&before, &changes.after, &request), [""; 0], "{request}");
             assert_eq!(clumsy(&request), None, "{request}");
             before = changes.after;
         }
@@ -170,7 +172,7 @@ fn filters_and_sorts_that_fall_with_a_field_are_said() {
     let (mut with_filter, mut with_sort) = (0, 0);
     for scenario in 0..4 {
         let seed = Seed { base: 5, scenario };
-        let first = ProgrammaticSampler.first_schema(seed).unwrap().made;
+        let first = ProgrammaticSampler.first_schema(seed).unwrap().value;
         let before = next_turn(&first);
         for entity in &first.entities {
             for field in &entity.fields {
@@ -196,6 +198,73 @@ fn filters_and_sorts_that_fall_with_a_field_are_said() {
         }
     }
     assert!(with_filter > 5 && with_sort > 5, "{with_filter} {with_sort}");
+}
+
+/// Query parameters that a request gives no new name, by entity. One with the new name of its field is stated with that.
+fn unnamed_parameters(before: &Schema, after: &Schema, request: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    for entity in &after.entities {
+        let Some(entity_before) = before.entity(&entity.key) else { continue };
+        for filter in &entity.filters {
+            let Some((old, new)) = entity_before.field(&filter.field).zip(entity.field(&filter.field)) else {
+                continue;
+            };
+            let parameter = |schema: &Schema, name: &str| schema.json_name(&filter.op.param(name));
+            let pair = (parameter(before, &old.name), parameter(after, &new.name));
+            let same = normalized_literal(before, &pair.0) == normalized_literal(after, &pair.1);
+            if same || filter.op == FilterOp::Equals || !entity_before.filters.contains(filter) {
+                continue;
+            }
+            let id = format!("{}.filter.{}.{}", entity.key, filter.field, filter.op.key());
+            let clause = clauses(after).into_iter().find(|clause| clause.id == id).map(|clause| clause.text);
+            let listed = format!(
+                "- Query parameter of {}: `{}` → `{}`",
+                crate::ir::words(&entity.plural),
+                pair.0,
+                pair.1
+            );
+            if !request.contains(&listed) && !clause.is_some_and(|clause| request.contains(&clause)) {
+                out.push(listed);
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn a_parameter_that_follows_from_a_rename_is_named_with_its_entity() {
+    let mut before = second_turn();
+    let price =
+        serde_json::json!({"key": "price", "name": "price", "type": "number", "nullable": true, "since": 9});
+    for json in [
+        serde_json::json!({"change": "add_field", "entity": "parts", "field": price}),
+        serde_json::json!({"change": "add_filter", "entity": "parts", "filter": {"field": "price", "op": "at_least"}}),
+    ] {
+        before = one_turn(&before, &json).1;
+    }
+    let before = next_turn(&before);
+    let rename = |entity: &str, name: &str| serde_json::json!({"change": "rename_field", "entity": entity, "field": "price", "name": name});
+    let request_of = |renames: &[serde_json::Value]| {
+        let (mut after, mut changes) = (before.clone(), Vec::new());
+        for json in renames {
+            let (change, next) = one_turn(&after, json);
+            changes.push(change);
+            after = next;
+        }
+        let request = change_request(Seed { base: 1, scenario: 0 }, &before, &changes, &after);
+        assert_eq!(unnamed_parameters(&before, &after, &request), [""; 0], "{request}");
+        assert_eq!(clumsy(&request), None, "{request}");
+        request
+    };
+    let one = request_of(&[rename("repair_orders", "fee")]);
+    assert!(one.contains("- Query parameter of repair orders: `min_price` → `min_fee`"), "{one}");
+    assert!(!one.contains("of parts: `min_price`"), "{one}");
+    // Both get the same new name, or different ones.
+    let both = request_of(&[rename("repair_orders", "fee"), rename("parts", "fee")]);
+    assert!(both.contains("- Query parameter of repair orders: `min_price` → `min_fee`"), "{both}");
+    assert!(both.contains("- Query parameter of parts: `min_price` → `min_fee`"), "{both}");
+    let different = request_of(&[rename("repair_orders", "fee"), rename("parts", "cost")]);
+    assert!(different.contains("- Query parameter of parts: `min_price` → `min_cost`"), "{different}");
 }
 
 #[test]
@@ -241,6 +310,30 @@ fn a_rename_says_how_far_it_reaches() {
         }
     }
     assert_eq!(kinds.len(), 4, "{kinds:?}");
+}
+
+#[test]
+fn no_reason_for_something_new_speaks_of_an_old_one() {
+    for json in good() {
+        let kind = json["change"].as_str().unwrap_or_default();
+        let adds = kind.starts_with("add_") || kind == "nest" || kind == "change_analytic_filter";
+        for reason in wording::for_change(&change(&json)).reasons {
+            assert!(!adds || !reason.contains("old "), "{kind}: {reason}");
+        }
+    }
+}
+
+#[test]
+fn a_text_that_is_accepted_now_is_counted_and_not_spelled_out() {
+    let before = second_turn();
+    let note = serde_json::json!({"change": "add_field", "entity": "parts", "field": {"key": "remark", "name": "remark",
+        "type": "string", "max_length": 30, "nullable": true, "since": 9}});
+    let before = next_turn(&one_turn(&before, &note).1);
+    let looser = serde_json::json!({"change": "loosen", "entity": "parts", "field": "remark",
+        "kind": {"type": "string", "max_length": 60}});
+    let (change, after) = one_turn(&before, &looser);
+    let request = change_request(Seed { base: 1, scenario: 0 }, &before, &[change], &after);
+    assert!(request.contains("now accepts a string of `31` characters"), "{request}");
 }
 
 #[test]

@@ -165,9 +165,9 @@ mod tests {
         }
     }
 
-    fn by_trial(kept: &[SharingRun]) -> HashMap<&str, Vec<&SharingRun>> {
+    fn by_trial(runs: &[SharingRun]) -> HashMap<&str, Vec<&SharingRun>> {
         let mut kept_with: HashMap<&str, Vec<&SharingRun>> = HashMap::new();
-        for run in kept {
+        for run in runs {
             for trial in run.shared.keys() {
                 kept_with.entry(trial).or_default().push(run);
             }

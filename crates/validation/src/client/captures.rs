@@ -49,19 +49,19 @@ impl InsertionBudget {
 /// The captures of a case so far: name and body. There are few, so a list is fastest.
 #[derive(Debug)]
 pub(super) struct Captures<'a> {
-    kept: Vec<(&'a str, Value)>,
+    bodies: Vec<(&'a str, Value)>,
     budget: InsertionBudget,
 }
 
 impl Default for Captures<'_> {
     fn default() -> Self {
-        Self { kept: Vec::new(), budget: InsertionBudget::new(MOST_KEPT_BYTES) }
+        Self { bodies: Vec::new(), budget: InsertionBudget::new(MOST_KEPT_BYTES) }
     }
 }
 
 impl<'a> Captures<'a> {
     pub(super) fn clear(&mut self) {
-        self.kept.clear();
+        self.bodies.clear();
         self.budget = InsertionBudget::new(MOST_KEPT_BYTES);
     }
 
@@ -70,9 +70,9 @@ impl<'a> Captures<'a> {
         self.budget
             .take_value(&body)
             .map_err(|_| "the answer cannot be kept: those of this case are too large".to_owned())?;
-        match self.kept.iter_mut().find(|(kept, _)| *kept == name) {
+        match self.bodies.iter_mut().find(|(known, _)| *known == name) {
             Some((_, slot)) => *slot = body,
-            None => self.kept.push((name, body)),
+            None => self.bodies.push((name, body)),
         }
         Ok(())
     }
@@ -80,8 +80,8 @@ impl<'a> Captures<'a> {
     /// The value at `name.key.0.key`.
     pub(super) fn value_at(&self, path: &str) -> Result<&Value, String> {
         let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
-        let kept = self.kept.iter().find(|(kept, _)| *kept == name).map(|(_, body)| body);
-        kept.and_then(|body| {
+        let body = self.bodies.iter().find(|(known, _)| *known == name).map(|(_, body)| body);
+        body.and_then(|body| {
             rest.into_iter().flat_map(|rest| rest.split('.')).try_fold(body, |value, part| match value {
                 Value::Object(map) => map.get(part),
                 Value::Array(items) => items.get(part.parse::<usize>().ok()?),
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn kept() -> Captures<'static> {
+    fn captures() -> Captures<'static> {
         let mut captures = Captures::default();
         let order = json!({"id": 7, "tags": ["a", {"deep": true}], "name": "x y"});
         captures.keep("order", order).expect("the size fits");
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn captures_are_inserted_into_texts_and_values() {
-        let captures = kept();
+        let captures = captures();
         assert_eq!(captures.text("/orders/{order.id}/x", &mut budget()).as_deref(), Ok("/orders/7/x"));
         assert_eq!(captures.text("{order.name}{order.tags.1.deep}", &mut budget()).as_deref(), Ok("x ytrue"));
         assert_eq!(captures.text("a {b c} {", &mut budget()).as_deref(), Ok("a {b c} {"));
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_capture_that_is_not_there_is_an_error() {
-        let captures = kept();
+        let captures = captures();
         for path in ["order.none", "none.id", "order.tags.2", "order.id.x", "order.tags.x"] {
             assert!(captures.text(&format!("{{{path}}}"), &mut budget()).is_err(), "{path}");
             assert!(captures.replaced(&json!({"$": path}), &mut budget()).is_err(), "{path}");
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn insertions_and_captures_are_bounded() {
-        let mut captures = kept();
+        let mut captures = captures();
         captures.keep("long", json!("x".repeat(600))).expect("the size fits");
         let twice = json!([{"$": "long"}, {"$": "long"}]);
         assert!(captures.replaced(&twice, &mut InsertionBudget::new(2000)).is_ok());

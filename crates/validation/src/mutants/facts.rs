@@ -354,9 +354,10 @@ fn is_silent(entity: &Entity, condition: &Condition, effect: &Effect) -> bool {
 fn can_break(schema: &Schema, entity: &Entity, action: &Action, effect: &Effect) -> bool {
     let param = |key: &str| action.params.iter().find(|param| param.key == key).map(|param| &param.kind);
     match effect {
-        Effect::Set { field, to: Operand::Param(key) } => {
-            entity.field(field).zip(param(key)).is_some_and(|(field, given)| is_wider(given, &field.kind))
-        }
+        Effect::Set { field, to: Operand::Param(key) } => entity
+            .field(field)
+            .zip(param(key))
+            .is_some_and(|(field, param_kind)| is_wider(param_kind, &field.kind)),
         Effect::Set { .. } => false,
         Effect::Increment { field, by } => {
             let Some(Kind::Integer { min, max }) = entity.field(field).map(|field| &field.kind) else {
@@ -384,7 +385,9 @@ fn can_break(schema: &Schema, entity: &Entity, action: &Action, effect: &Effect)
                 let Some(field) = other.field(&value.field) else { return false };
                 match &value.from {
                     Operand::Value(_) => false,
-                    Operand::Param(key) => param(key).is_some_and(|given| is_wider(given, &field.kind)),
+                    Operand::Param(key) => {
+                        param(key).is_some_and(|param_kind| is_wider(param_kind, &field.kind))
+                    }
                     Operand::Own(key) => {
                         entity.field(key).is_some_and(|own_field| is_wider(&own_field.kind, &field.kind))
                     }
@@ -416,16 +419,19 @@ fn limits(action: &Action, field: &str) -> (Option<i64>, Option<i64>) {
 }
 
 /// Whether a kind has values that another of the same type refuses.
-fn is_wider(given: &Kind, taken: &Kind) -> bool {
+fn is_wider(source: &Kind, target: &Kind) -> bool {
     fn bounds<T: PartialOrd>(least: Option<T>, most: Option<T>, min: Option<T>, max: Option<T>) -> bool {
         min.is_some_and(|min| least.is_none_or(|least| least < min))
             || max.is_some_and(|max| most.is_none_or(|most| most > max))
     }
-    match (given, taken) {
+    match (source, target) {
         (
-            Kind::String { min_length: least, max_length: most, pattern: given },
+            Kind::String { min_length: least, max_length: most, pattern: source_pattern },
             Kind::String { min_length, max_length, pattern },
-        ) => (pattern.is_some() && given != pattern) || bounds(*least, *most, *min_length, *max_length),
+        ) => {
+            (pattern.is_some() && source_pattern != pattern)
+                || bounds(*least, *most, *min_length, *max_length)
+        }
         (Kind::Integer { min: least, max: most }, Kind::Integer { min, max }) => {
             bounds(*least, *most, *min, *max)
         }

@@ -178,7 +178,7 @@ impl Work<'_> {
         for (count, (place, demand)) in demands.chain(left_out).enumerate() {
             report.unstated_demands += 1;
             if count < REPORTED_PER_TURN {
-                report.unstated.push(UnstatedDemand { scenario, turn, at: place, what: demand });
+                report.unstated.push(UnstatedDemand { scenario, turn, place, what: demand });
             }
         }
         Ok(())

@@ -222,12 +222,12 @@ pub(crate) struct Turn {
 
 /// Some turns (from 1, in rising order) of a scenario of the programmatic sampler.
 pub(crate) fn sampled(seed: Seed, turns: &[u32]) -> Result<Vec<Turn>, Failure> {
-    let mut schema = ProgrammaticSampler.first_schema(seed)?.made;
+    let mut schema = ProgrammaticSampler.first_schema(seed)?.value;
     let mut before = None;
     let mut taken = Vec::new();
     for turn in 1..=turns.last().copied().unwrap_or(0) {
         if turn > 1 {
-            let changes = ProgrammaticSampler.next_turn(seed, &schema, CHANGES_PER_TURN)?.made;
+            let changes = ProgrammaticSampler.next_turn(seed, &schema, CHANGES_PER_TURN)?.value;
             before = Some((std::mem::replace(&mut schema, changes.after), changes.changes));
         }
         if turns.contains(&turn) {

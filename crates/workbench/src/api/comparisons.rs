@@ -140,10 +140,10 @@ pub(crate) fn marked(name: &str, simulated: bool) -> String {
     if simulated { format!("{name} (simulated)") } else { name.to_owned() }
 }
 
-/// What a rate is over: only turns of which every attempt says the number.
+/// What a rate is over: only turns where every attempt says the number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct KnownCounts {
-    /// Episodes of which some turn says it: the n of the rate.
+    /// Episodes with a turn that says it: the n of the rate.
     pub episodes: u32,
     /// Those turns.
     pub turns: u32,

@@ -52,7 +52,7 @@ pub enum FigureSubject {
     /// Kaplan–Meier curves with at-risk table; one member gives the curve of a run.
     Survival {
         /// Whose.
-        of: CompareRequest,
+        request: CompareRequest,
         /// Which bands.
         #[serde(default)]
         bands: Bands,
@@ -60,7 +60,7 @@ pub enum FigureSubject {
     /// Forest of differences in mean stamina to the reference.
     Differences {
         /// Whose.
-        of: CompareRequest,
+        request: CompareRequest,
         /// Ratios instead of differences.
         #[serde(default)]
         ratio: bool,
@@ -68,19 +68,19 @@ pub enum FigureSubject {
     /// Paired dots per shared scenario of the reference and one other member.
     Paired {
         /// Whose.
-        of: CompareRequest,
+        request: CompareRequest,
         /// Index of the other member.
         other: u32,
     },
     /// Turn-of-failure histograms, one a member.
     FirstFailures {
         /// Whose.
-        of: CompareRequest,
+        request: CompareRequest,
     },
     /// One measure a member.
     Bars {
         /// Whose.
-        of: CompareRequest,
+        request: CompareRequest,
         /// Which.
         measure: Measure,
         /// Published mean staminas of the same harness and model laid over as reference; no other measure has any.
@@ -90,7 +90,7 @@ pub enum FigureSubject {
     /// Mean stamina against cost per episode, with the Pareto front.
     Pareto {
         /// Whose.
-        of: CompareRequest,
+        request: CompareRequest,
     },
     /// Comprehension against efficiency of runs of LoCoBench-Agent, with what others published and a session that does nothing.
     Plane {
@@ -100,7 +100,7 @@ pub enum FigureSubject {
     /// Harness × model.
     Matrix {
         /// Which.
-        of: MatrixRequest,
+        request: MatrixRequest,
         /// Published numbers laid over as reference.
         #[serde(default)]
         published: bool,
@@ -108,7 +108,7 @@ pub enum FigureSubject {
     /// Mean stamina against the retry budget.
     Retries {
         /// Whose.
-        of: RetriesRequest,
+        request: RetriesRequest,
         /// Published numbers laid over as reference.
         #[serde(default)]
         published: bool,
@@ -116,7 +116,7 @@ pub enum FigureSubject {
     /// Shares of failure classes.
     Failures {
         /// Whose.
-        of: FailuresRequest,
+        request: FailuresRequest,
     },
 }
 
@@ -198,14 +198,14 @@ pub enum ExportSubject {
     /// A report of runs or of a comparison, with figures and tables.
     Report {
         /// Whose.
-        of: CompareRequest,
+        request: CompareRequest,
         /// Venue of its figures.
         preset: String,
     },
     /// Report, figures, tables, specs, settings and hashes of the inputs.
     Bundle {
         /// Whose.
-        of: CompareRequest,
+        request: CompareRequest,
         /// Venue of its figures and of the pictures of its tables.
         preset: String,
     },
@@ -243,11 +243,11 @@ pub enum ExportFormat {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ExportRequest {
     /// What.
-    pub of: ExportSubject,
+    pub subject: ExportSubject,
     /// As what.
     pub format: ExportFormat,
     /// Absolute path to write to; `None` = the answer carries the content.
-    pub to: Option<String>,
+    pub path: Option<String>,
 }
 
 /// An export.

@@ -130,7 +130,7 @@ pub struct FailureGroup {
     pub simulated: bool,
     /// Attempts that the scope is about: all that were made; final ones of turns; final ones of turns at risk (with no failed
     /// turn before, and not ended from outside).
-    pub made: u32,
+    pub attempts_in_scope: u32,
     /// Failed attempts.
     pub attempts: u32,
     /// Their share among those, with its 95 % interval as that of a share is made: value, low, high; `None` = there are none, for
@@ -274,7 +274,7 @@ pub struct FlippingTest {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 pub struct FailureCasesRequest {
     /// As in the request for failures.
-    pub of: FailuresRequest,
+    pub failures: FailuresRequest,
     /// Key of the group; `""` = all.
     #[serde(default)]
     pub group: String,

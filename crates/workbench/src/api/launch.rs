@@ -230,7 +230,7 @@ pub struct LoadedSettings {
     /// They.
     pub settings: FormSettings,
     /// Where they come from, in words.
-    pub from: String,
+    pub origin: String,
     /// What could not be taken over.
     pub notes: Vec<String>,
 }

@@ -106,7 +106,7 @@ pub struct RunRow {
     pub dataset_score: Option<f64>,
     /// EvoCode's case score, 0 to 100.
     pub case_score: Option<f64>,
-    /// Tasks of which an episode passed every turn; `None` = unknown, nobody was at risk.
+    /// Tasks with an episode that passed every turn; `None` = unknown, nobody was at risk.
     pub perfect: Option<u32>,
     /// Figures that the source reports about itself.
     pub reported: Vec<(String, f64)>,

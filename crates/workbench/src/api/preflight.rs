@@ -29,7 +29,8 @@ pub struct Preflight {
     /// Whether nothing fails.
     pub can_start: bool,
     /// When, RFC 3339.
-    pub at: String,
+    #[serde(rename = "at")]
+    pub checked_at: String,
     /// Seconds that it took.
     pub seconds: f64,
 }

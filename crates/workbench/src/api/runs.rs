@@ -156,7 +156,8 @@ pub struct TaskImages {
     /// The image that they name; `None` = it is built, with the network of the container engine.
     pub image: Option<String>,
     /// Images that its recipe begins with or copies from.
-    pub from: Vec<String>,
+    #[serde(rename = "from")]
+    pub base_images: Vec<String>,
     /// What its recipe executes or fetches, each cut to one line.
     pub executes: Vec<String>,
     /// Further images and commands of the recipe that are not listed.
@@ -416,7 +417,7 @@ pub struct LiveLogRequest {
     /// Which.
     pub which: LiveLogKind,
     /// [`LiveLog::next`] of the last answer; `None` = the tail.
-    pub from: Option<String>,
+    pub position: Option<String>,
 }
 
 /// A piece of a log.
@@ -429,7 +430,7 @@ pub struct LiveLog {
     /// Whether these are the first lines of a new log (the next attempt began), so that older ones go.
     pub fresh: bool,
     /// Turn and attempt that it is of, if known.
-    pub of: Option<(u32, u32)>,
+    pub attempt: Option<(u32, u32)>,
     /// Whether something before the first line is left out.
     pub cut: bool,
 }
@@ -438,7 +439,7 @@ pub struct LiveLog {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct LogLine {
     /// RFC 3339, if known.
-    pub at: Option<String>,
+    pub time: Option<String>,
     /// `agent`, `server`, `model`.
     pub kind: String,
     /// What it says.

@@ -17,14 +17,14 @@ pub struct PackInfo {
     /// Number of the source in the store.
     pub source: i64,
     /// Folder of the pack inside the source (`""` = the source itself).
-    pub at: String,
+    pub folder: String,
     /// Name of the folder or zip.
     pub name: String,
     /// Absolute path of the source.
     pub path: String,
     /// Why the pack cannot be read; then the rest is empty.
     pub problem: Option<String>,
-    /// `stamina-pack/5`.
+    /// `stamina-pack/6`.
     pub format: String,
     /// Version of the generator.
     pub generator: String,
@@ -65,8 +65,8 @@ pub struct ScenarioInfo {
 pub struct ScenarioTurnRef {
     /// Number of the source.
     pub source: i64,
-    /// [`PackInfo::at`].
-    pub at: String,
+    /// [`PackInfo::folder`].
+    pub folder: String,
     /// From 0.
     pub scenario: u32,
     /// From 1.
@@ -205,7 +205,7 @@ pub struct TurnCounts {
     /// Cases that demand something else than before.
     pub changed: u32,
     /// Cases that demand the same.
-    pub kept: u32,
+    pub unchanged: u32,
     /// Lines of the reference server as Flask code; unknown if the pack has none.
     pub reference_lines: Option<u32>,
 }
@@ -215,7 +215,7 @@ pub struct TurnCounts {
 pub struct ScenarioDocumentRequest {
     /// Which turn.
     #[serde(flatten)]
-    pub of: ScenarioTurnRef,
+    pub turn: ScenarioTurnRef,
     /// Which document.
     pub document: ScenarioDocument,
 }
@@ -252,7 +252,7 @@ pub struct ScenarioText {
 pub struct ScenarioSuiteRequest {
     /// Which turn.
     #[serde(flatten)]
-    pub of: ScenarioTurnRef,
+    pub turn: ScenarioTurnRef,
     /// Words that the id or title has; empty = all.
     pub text: String,
     /// Only these marks (`new`, `changed`, `kept`); empty = all.
@@ -300,7 +300,7 @@ pub struct CaseInfo {
 pub struct ScenarioCaseRequest {
     /// Which turn.
     #[serde(flatten)]
-    pub of: ScenarioTurnRef,
+    pub turn: ScenarioTurnRef,
     /// Id of the case.
     pub id: String,
 }
@@ -337,8 +337,8 @@ pub struct CaseStep {
 pub struct ValidatePack {
     /// Number of the source.
     pub source: i64,
-    /// [`PackInfo::at`].
-    pub at: String,
+    /// [`PackInfo::folder`].
+    pub folder: String,
     /// Mutants of each operator at each turn, at most 20; 0 = none.
     pub mutants: u32,
     /// Only these scenarios; empty = all.

@@ -16,107 +16,107 @@ pub enum TableSubject {
     /// Members with n, events, censored, mean stamina, intervals, median, score, tokens, cost.
     Runs {
         /// Whose.
-        of: CompareRequest,
+        request: CompareRequest,
     },
     /// Scores of turns of members: dataset, case, perfect, MT@k, SR, Gap, Comp.
     Scores {
         /// Whose.
-        of: CompareRequest,
+        request: CompareRequest,
     },
     /// Tokens, cost, time and tool calls of members.
     Spent {
         /// Whose.
-        of: CompareRequest,
+        request: CompareRequest,
     },
     /// Pairs with difference, ratio, log-rank, paired test.
     Pairs {
         /// Whose.
-        of: CompareRequest,
+        request: CompareRequest,
     },
     /// Mean stamina under other ways to count censored episodes.
     Sensitivity {
         /// Whose.
-        of: CompareRequest,
+        request: CompareRequest,
     },
     /// Settings that differ.
     Settings {
         /// Whose.
-        of: CompareRequest,
+        request: CompareRequest,
     },
     /// Kaplan–Meier table, turn by turn.
     Survival {
         /// Whose.
-        of: CompareRequest,
+        request: CompareRequest,
     },
     /// Turns on which members disagree: every row of the mode, whatever the request says of pages.
     Disagreements {
         /// Which.
-        of: DisagreementRequest,
+        request: DisagreementRequest,
     },
     /// Harness × model, with the means of its lines.
     Matrix {
         /// Which.
-        of: MatrixRequest,
+        request: MatrixRequest,
     },
     /// Best and worst harness of each model, with their ratio.
     Spread {
         /// Which.
-        of: MatrixRequest,
+        request: MatrixRequest,
     },
     /// Published numbers of the same benchmark.
     Published {
         /// Which.
-        of: MatrixRequest,
+        request: MatrixRequest,
     },
     /// Retry budget.
     Retries {
         /// Whose.
-        of: RetriesRequest,
+        request: RetriesRequest,
     },
     /// Gain by retries.
     Gains {
         /// Whose.
-        of: RetriesRequest,
+        request: RetriesRequest,
     },
     /// Failure classes.
     Failures {
         /// Whose.
-        of: FailuresRequest,
+        request: FailuresRequest,
     },
     /// Failed attempts, one a row: all of them, whatever the request says of pages.
     Cases {
         /// Which.
-        of: FailureCasesRequest,
+        request: FailureCasesRequest,
     },
     /// Failing tests by origin.
     Origins {
         /// Whose.
-        of: FailuresRequest,
+        request: FailuresRequest,
     },
     /// How many turns that failed at first passed at which attempt.
     Repairs {
         /// Whose.
-        of: FailuresRequest,
+        request: FailuresRequest,
     },
     /// How long it takes until what failed passes, by group.
     RepairTimes {
         /// Whose.
-        of: FailuresRequest,
+        request: FailuresRequest,
     },
     /// Tests that flip most.
     Flips {
         /// Whose.
-        of: FailuresRequest,
+        request: FailuresRequest,
     },
     /// The rules that classify.
     Rules {
         /// Whose.
-        of: FailuresRequest,
+        request: FailuresRequest,
     },
     /// The reference and another member, or every other, on the scenarios that both played.
     Paired {
         /// Whose.
-        of: CompareRequest,
+        request: CompareRequest,
         /// Index of the other member; `None` = every other.
         other: Option<u32>,
     },
@@ -149,53 +149,53 @@ pub enum TableSubject {
     /// Tasks of runs of one turn, one row for each task and member: what it came to, and what it took.
     Tasks {
         /// Which.
-        of: TasksRequest,
+        request: TasksRequest,
     },
     /// The same with the members as columns, and who alone solves a task.
     TaskGrid {
         /// Which.
-        of: TasksRequest,
+        request: TasksRequest,
     },
     /// Members that play one turn: pass rate, tasks solved, and what a task takes.
     PerTask {
         /// Whose.
-        of: TasksRequest,
+        request: TasksRequest,
     },
     /// pass@k and pass^k of members that play one turn.
     PassAtK {
         /// Whose.
-        of: TasksRequest,
+        request: TasksRequest,
     },
     /// Runs of the library: every one that the filters leave, whatever the request says of pages.
     Library {
         /// Which.
-        of: ListRuns,
+        request: ListRuns,
     },
     /// Runs that are or were played here.
     Played {
         /// Only those that nobody plays.
         #[serde(default)]
-        over: bool,
+        only_ended: bool,
     },
     /// Episodes of a run that is or was played here.
     Progress {
         /// Which.
-        of: RunFolder,
+        run: RunFolder,
     },
     /// Cases of a turn's suite: every one that the filters leave, whatever the request says of pages.
     Suite {
         /// Which.
-        of: ScenarioSuiteRequest,
+        request: ScenarioSuiteRequest,
     },
     /// Attempts at a turn, one a row.
     Attempts {
         /// The turn.
-        of: TurnRef,
+        turn: TurnRef,
     },
     /// Tests of an attempt, one a row.
     Tests {
         /// The attempt.
-        of: AttemptChoice,
+        attempt: AttemptChoice,
     },
     /// Tests of one turn in two runs, joined by their ids.
     Joined {
@@ -207,17 +207,17 @@ pub enum TableSubject {
     /// Import warnings of a source.
     Warnings {
         /// Which.
-        of: WarningSelection,
+        selection: WarningSelection,
     },
     /// What a validation of this process found to be wrong.
     Findings {
         /// The validation.
-        of: JobRef,
+        job: JobRef,
     },
     /// Mutants of a validation of this process, by operator.
     Mutants {
         /// The validation.
-        of: JobRef,
+        job: JobRef,
     },
 }
 

@@ -113,7 +113,7 @@ pub struct KnownMean {
     /// Over how many: trials of a task, or tasks.
     pub known: u32,
     /// Of how many.
-    pub of: u32,
+    pub total: u32,
 }
 
 impl KnownMean {
@@ -124,7 +124,7 @@ impl KnownMean {
             None => (sum, known, total + 1),
         });
         let says_something = known > 0 && (sum > 0.0 || known == total);
-        Self { mean: says_something.then(|| sum / f64::from(known)), known, of: total }
+        Self { mean: says_something.then(|| sum / f64::from(known)), known, total }
     }
 }
 

@@ -182,7 +182,7 @@ pub struct AttemptRef {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct CodeRequest {
     /// The attempt whose code is shown.
-    pub of: AttemptRef,
+    pub attempt: AttemptRef,
     /// Turn and attempt to compare with; `None` = the attempt before, or the last attempt of the turn before.
     pub against: Option<(u32, u32)>,
 }

@@ -179,7 +179,7 @@ impl Workbench {
         watch.check_continues()?;
         let failed = |path: &Path, error: std::io::Error| {
             ApiError::new("export.write", format!("The folder cannot be made: {error}"))
-                .at(path.to_string_lossy().into_owned())
+                .with_path(path.to_string_lossy().into_owned())
                 .hint("Name a folder that can be made")
         };
         // Folders of these names may be there already, and be links to somewhere else. Nothing is written before all are looked at.

@@ -30,7 +30,7 @@ impl Workbench {
     /// A figure with its data; place and colors are still to be chosen.
     pub(super) fn figure_spec(&self, selection: &FigureSubject) -> Result<FigureSpec, ApiError> {
         let (figure, method) = match selection {
-            FigureSubject::Survival { of: request, bands } => {
+            FigureSubject::Survival { request, bands } => {
                 let data = self.compare_runs(request.clone())?;
                 let method = Method { tau: data.tau, ..self.method_with_doubts(&data)? };
                 let repeats = data.members.iter().any(|member| member.stamina.clustered);
@@ -38,21 +38,21 @@ impl Workbench {
                 let notes = repeats.chain(method::passed_are_censored(&data)).collect();
                 (survival(&data, *bands), method::with_notes(method, notes))
             }
-            FigureSubject::FirstFailures { of: request } => {
+            FigureSubject::FirstFailures { request } => {
                 let data = self.compare_runs(request.clone())?;
                 let figure = FirstFailuresComparison { series: series(&data.members) };
                 let notes = method::passed_are_censored(&data);
                 let method = method::with_notes(self.method_with_doubts_of_sums(&data)?, notes);
                 (Figure::FirstFailuresComparison(figure), method)
             }
-            FigureSubject::Differences { of: request, ratio } => {
+            FigureSubject::Differences { request, ratio } => {
                 let data =
                     self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..request.clone() })?;
                 // Holm's correction is over the pairs that the figure shows.
                 let method = method::differences(self.method_with_doubts(&data)?, &data, *ratio);
                 (Figure::Differences(differences(&data, *ratio)?), method)
             }
-            FigureSubject::Paired { of: request, other } => {
+            FigureSubject::Paired { request, other } => {
                 let data =
                     self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..request.clone() })?;
                 let method = method::paired(self.method_with_doubts_of_sums(&data)?, &data, *other);
@@ -61,7 +61,7 @@ impl Workbench {
                 let first_turns = counted_turns(&data, *other, &pools);
                 (Figure::Paired(PairedScenarios { first_turns, ..figure }), method)
             }
-            FigureSubject::Bars { of: request, measure, published } => {
+            FigureSubject::Bars { request, measure, published } => {
                 let data = self.compare_runs(request.clone())?;
                 let with_doubts = match measure {
                     Measure::Stamina | Measure::PassRate => self.method_with_doubts(&data)?,
@@ -83,7 +83,7 @@ impl Workbench {
                 let method = method::with_notes(method, notes);
                 (Figure::Bars(bars(&data, *measure, &beside)), method)
             }
-            FigureSubject::Pareto { of: request } => {
+            FigureSubject::Pareto { request } => {
                 let data = self.compare_runs(request.clone())?;
                 (Figure::Pareto(pareto(&data)), method::pareto(self.method_with_doubts(&data)?, &data))
             }
@@ -98,7 +98,7 @@ impl Workbench {
                 let (figure, method) = plane::figure(&sessions);
                 (Figure::Plane(figure), method::with_notes(method, notes))
             }
-            FigureSubject::Matrix { of: request, published } => {
+            FigureSubject::Matrix { request, published } => {
                 let data = self.get_matrix(request.clone())?;
                 let method = method::matrix(self.policy_method(&data.policy)?, &data);
                 let method = method::with_notes(method, method::matrix_comparability_notes(&data));
@@ -110,7 +110,7 @@ impl Workbench {
                 let method = method::with_notes(method, matrix::not_in_matrix(&data, &beside));
                 (Figure::Matrix(matrix::figure(&data, Some(&beside))), method)
             }
-            FigureSubject::Retries { of: request, published } => {
+            FigureSubject::Retries { request, published } => {
                 let data = self.get_retries(request.clone())?;
                 let policy = self.get_policy(Nothing {})?.name;
                 let method = method::retries(self.policy_method(&policy)?, &data);
@@ -121,7 +121,7 @@ impl Workbench {
                 let method = method::with_notes(method, notes);
                 (Figure::Retries(retries(&data, *published)), method)
             }
-            FigureSubject::Failures { of: request } => {
+            FigureSubject::Failures { request } => {
                 let (data, pools) = self.failures_with_pools(request)?;
                 let policy = self.get_policy(Nothing {})?.name;
                 let episodes = self.episodes_of_pools(&pools)?;
@@ -466,7 +466,7 @@ fn mark(selection: &FigureSubject, figure: &Figure, mark: &Mark) -> FigureMark {
         (_, Figure::Matrix(_)) => (first, second),
         (FigureSubject::Paired { other, .. }, _) => (*other, Some(first)),
         // The rows of a forest leave the reference out.
-        (FigureSubject::Differences { of: request, .. }, _) => {
+        (FigureSubject::Differences { request, .. }, _) => {
             (if first < request.reference { first } else { first + 1 }, None)
         }
         // Published numbers stand behind the members.

@@ -98,83 +98,80 @@ pub(super) fn report_name(kind: &str, request: &CompareRequest) -> String {
 /// A good name for a figure, without its ending.
 pub(super) fn figure_name(figure: &FigureSubject) -> String {
     match figure {
-        FigureSubject::Survival { of: request, .. } => file_name_of("survival", &request.members),
-        FigureSubject::Differences { of: request, ratio: false } => {
-            file_name_of("differences", &request.members)
-        }
-        FigureSubject::Differences { of: request, ratio: true } => file_name_of("ratios", &request.members),
-        FigureSubject::Paired { of: request, other } => {
+        FigureSubject::Survival { request, .. } => file_name_of("survival", &request.members),
+        FigureSubject::Differences { request, ratio: false } => file_name_of("differences", &request.members),
+        FigureSubject::Differences { request, ratio: true } => file_name_of("ratios", &request.members),
+        FigureSubject::Paired { request, other } => {
             format!("{}-{other}", file_name_of("paired", &request.members))
         }
-        FigureSubject::FirstFailures { of: request } => file_name_of("first-failures", &request.members),
-        FigureSubject::Bars { of: request, measure, .. } => {
+        FigureSubject::FirstFailures { request } => file_name_of("first-failures", &request.members),
+        FigureSubject::Bars { request, measure, .. } => {
             let measure = serde_json::to_value(measure).ok();
             let measure = measure.as_ref().and_then(|m| m.as_str()).unwrap_or("measure").replace('_', "-");
             file_name_of(&measure, &request.members)
         }
-        FigureSubject::Pareto { of: request } => file_name_of("pareto", &request.members),
+        FigureSubject::Pareto { request } => file_name_of("pareto", &request.members),
         FigureSubject::Plane { runs } => {
             let members: Vec<Member> = runs.iter().map(|run| Member::Run { run: run.clone() }).collect();
             file_name_of("plane", &members)
         }
-        FigureSubject::Matrix { of: request, .. } => benchmark_file_name("matrix", request),
-        FigureSubject::Retries { of: request, .. } => file_name_of("retries", &request.members),
-        FigureSubject::Failures { of: request } => file_name_of("failures", &request.members),
+        FigureSubject::Matrix { request, .. } => benchmark_file_name("matrix", request),
+        FigureSubject::Retries { request, .. } => file_name_of("retries", &request.members),
+        FigureSubject::Failures { request } => file_name_of("failures", &request.members),
     }
 }
 
 /// A good name for a table, without its ending.
 pub(super) fn table_name(table: &TableSubject) -> String {
     match table {
-        TableSubject::Runs { of: request } => file_name_of("runs", &request.members),
-        TableSubject::Scores { of: request } => file_name_of("scores", &request.members),
-        TableSubject::Spent { of: request } => file_name_of("spent", &request.members),
-        TableSubject::Pairs { of: request } => file_name_of("pairs", &request.members),
-        TableSubject::Sensitivity { of: request } => file_name_of("sensitivity", &request.members),
-        TableSubject::Settings { of: request } => file_name_of("settings", &request.members),
-        TableSubject::Survival { of: request } => file_name_of("survival-table", &request.members),
-        TableSubject::Disagreements { of: request } => file_name_of("disagreements", &request.members),
-        TableSubject::Matrix { of: request } => benchmark_file_name("matrix-table", request),
-        TableSubject::Spread { of: request } => benchmark_file_name("spread", request),
-        TableSubject::Published { of: request } => benchmark_file_name("published", request),
-        TableSubject::Retries { of: request } => file_name_of("retries-table", &request.members),
-        TableSubject::Gains { of: request } => file_name_of("gains", &request.members),
-        TableSubject::Failures { of: request } => file_name_of("failures-table", &request.members),
-        TableSubject::Cases { of: request } => file_name_of("failure-cases", &request.of.members),
-        TableSubject::Origins { of: request } => file_name_of("failure-origins", &request.members),
-        TableSubject::Repairs { of: request } => file_name_of("repairs", &request.members),
-        TableSubject::RepairTimes { of: request } => file_name_of("repair-times", &request.members),
-        TableSubject::Flips { of: request } => file_name_of("flipping-tests", &request.members),
+        TableSubject::Runs { request } => file_name_of("runs", &request.members),
+        TableSubject::Scores { request } => file_name_of("scores", &request.members),
+        TableSubject::Spent { request } => file_name_of("spent", &request.members),
+        TableSubject::Pairs { request } => file_name_of("pairs", &request.members),
+        TableSubject::Sensitivity { request } => file_name_of("sensitivity", &request.members),
+        TableSubject::Settings { request } => file_name_of("settings", &request.members),
+        TableSubject::Survival { request } => file_name_of("survival-table", &request.members),
+        TableSubject::Disagreements { request } => file_name_of("disagreements", &request.members),
+        TableSubject::Matrix { request } => benchmark_file_name("matrix-table", request),
+        TableSubject::Spread { request } => benchmark_file_name("spread", request),
+        TableSubject::Published { request } => benchmark_file_name("published", request),
+        TableSubject::Retries { request } => file_name_of("retries-table", &request.members),
+        TableSubject::Gains { request } => file_name_of("gains", &request.members),
+        TableSubject::Failures { request } => file_name_of("failures-table", &request.members),
+        TableSubject::Cases { request } => file_name_of("failure-cases", &request.failures.members),
+        TableSubject::Origins { request } => file_name_of("failure-origins", &request.members),
+        TableSubject::Repairs { request } => file_name_of("repairs", &request.members),
+        TableSubject::RepairTimes { request } => file_name_of("repair-times", &request.members),
+        TableSubject::Flips { request } => file_name_of("flipping-tests", &request.members),
         TableSubject::Rules { .. } => "failure-rules".to_owned(),
-        TableSubject::Paired { of: request, .. } => file_name_of("paired-table", &request.members),
+        TableSubject::Paired { request, .. } => file_name_of("paired-table", &request.members),
         TableSubject::Episodes { members, .. } => file_name_of("episodes", members),
         TableSubject::Turns { members, .. } => file_name_of("turns", members),
         TableSubject::Tidy { members } => file_name_of("tidy-attempts", members),
         TableSubject::ByTurn { members } => file_name_of("by-turn", members),
-        TableSubject::Tasks { of: request } => file_name_of("tasks", &request.members),
-        TableSubject::TaskGrid { of: request } => file_name_of("task-grid", &request.members),
-        TableSubject::PerTask { of: request } => file_name_of("per-task", &request.members),
-        TableSubject::PassAtK { of: request } => file_name_of("pass-at-k", &request.members),
+        TableSubject::Tasks { request } => file_name_of("tasks", &request.members),
+        TableSubject::TaskGrid { request } => file_name_of("task-grid", &request.members),
+        TableSubject::PerTask { request } => file_name_of("per-task", &request.members),
+        TableSubject::PassAtK { request } => file_name_of("pass-at-k", &request.members),
         TableSubject::Library { .. } => "library".to_owned(),
         TableSubject::Played { .. } => "played-runs".to_owned(),
-        TableSubject::Progress { of: request } => {
-            let name =
-                Path::new(&request.folder).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        TableSubject::Progress { run } => {
+            let name = Path::new(&run.folder).file_name().and_then(|name| name.to_str()).unwrap_or_default();
             format!("progress-{}", safe_name(name)).trim_end_matches('-').to_owned()
         }
-        TableSubject::Suite { of: request } => {
-            format!("suite-scenario-{}-turn-{}", request.of.scenario, request.of.turn)
+        TableSubject::Suite { request } => {
+            format!("suite-scenario-{}-turn-{}", request.turn.scenario, request.turn.turn)
         }
-        TableSubject::Attempts { of: request } => {
-            format!("attempts-{}-turn-{}", safe_name(&request.episode), request.turn)
+        TableSubject::Attempts { turn } => {
+            format!("attempts-{}-turn-{}", safe_name(&turn.episode), turn.turn)
         }
-        TableSubject::Tests { of: request } => {
-            format!("tests-{}-turn-{}", safe_name(&request.episode), request.turn)
+        TableSubject::Tests { attempt } => {
+            format!("tests-{}-turn-{}", safe_name(&attempt.episode), attempt.turn)
         }
         TableSubject::Joined { left, .. } => {
             format!("joined-tests-{}-turn-{}", safe_name(&left.episode), left.turn)
         }
-        TableSubject::Warnings { of: request } => format!("import-warnings-{}", request.source),
+        TableSubject::Warnings { selection } => format!("import-warnings-{}", selection.source),
         TableSubject::Findings { .. } => "validation-findings".to_owned(),
         TableSubject::Mutants { .. } => "validation-mutants".to_owned(),
     }
@@ -208,7 +205,7 @@ impl Workbench {
             let is_there = || files::confined_path::read_named_file(&place, bytes.len() as u64).ok();
             if is_new && place.symlink_metadata().is_ok() && is_there().as_ref() != Some(bytes) {
                 return Err(ApiError::new("export.beside", "A file is there that belongs beside this one")
-                    .at(place.to_string_lossy().into_owned())
+                    .with_path(place.to_string_lossy().into_owned())
                     .hint("Name another file, or take that one away"));
             }
             parts.write(&place, bytes)?;
@@ -224,7 +221,7 @@ impl Workbench {
     pub(crate) fn allowed(&self, target: &Path) -> Result<PathBuf, ApiError> {
         let shown_path = target.to_string_lossy();
         let refuse = |code: &str, message: &str, hint: &str| {
-            Err(ApiError::new(code, message).at(shown_path.to_string()).hint(hint))
+            Err(ApiError::new(code, message).with_path(shown_path.to_string()).hint(hint))
         };
         let Some(name) = target.file_name() else {
             return refuse(
@@ -276,7 +273,7 @@ pub(super) fn refuse_link(folder: &Path) -> Result<(), ApiError> {
         "export.link",
         "This folder is a link, and what is written into it would lie elsewhere",
     )
-    .at(folder.to_string_lossy().into_owned())
+    .with_path(folder.to_string_lossy().into_owned())
     .hint("Take the link away, or name another place"))
 }
 
@@ -303,7 +300,7 @@ impl Parts {
         for folder in missing.into_iter().rev() {
             fs::create_dir(folder).map_err(|error| {
                 ApiError::new("export.write", format!("The folder cannot be made: {error}"))
-                    .at(folder.to_string_lossy().into_owned())
+                    .with_path(folder.to_string_lossy().into_owned())
                     .hint("Look at the rights of the folder that it lies in")
             })?;
             self.folders.push(folder.to_owned());
@@ -351,7 +348,7 @@ impl Drop for Parts {
 
 fn write_error(path: &Path, error: &io::Error) -> ApiError {
     ApiError::new("export.write", format!("The file cannot be written: {error}"))
-        .at(path.to_string_lossy().into_owned())
+        .with_path(path.to_string_lossy().into_owned())
         .hint("Look at the rights of its folder and at the space on the disk")
 }
 

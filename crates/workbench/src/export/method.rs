@@ -225,29 +225,25 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
         Measure::Score if one_turn => "Mean over tasks, 0 to 100",
         Measure::Score => "Mean over scenarios, 0 to 100. Turns after the first failure count",
         Measure::Tokens if one_turn => {
-            "Input and output tokens ÷ trials, over the trials of which every attempt tells them"
+            "Input and output tokens ÷ trials, over the trials where every attempt tells them"
         }
-        Measure::Tokens => {
-            "Input and output tokens ÷ turns, over the turns of which every attempt tells them"
-        }
+        Measure::Tokens => "Input and output tokens ÷ turns, over the turns where every attempt tells them",
         Measure::Cost => cost_of_one(one_turn),
         Measure::Time if one_turn => {
-            "Seconds of agent time ÷ trials, over the trials of which every attempt tells it"
+            "Seconds of agent time ÷ trials, over the trials where every attempt tells it"
         }
-        Measure::Time => "Seconds of agent time ÷ turns, over the turns of which every attempt tells it",
+        Measure::Time => "Seconds of agent time ÷ turns, over the turns where every attempt tells it",
         Measure::Steps if one_turn => {
-            "Steps (calls of the model) ÷ trials, over the trials of which every attempt tells them"
+            "Steps (calls of the model) ÷ trials, over the trials where every attempt tells them"
         }
-        Measure::Steps => {
-            "Steps (calls of the model) ÷ turns, over the turns of which every attempt tells them"
-        }
+        Measure::Steps => "Steps (calls of the model) ÷ turns, over the turns where every attempt tells them",
         Measure::StepsSurvived => {
             "Mean over episodes of the steps (calls of the model) before the first turn not passed. Of censored episodes those until they were stopped count"
         }
         Measure::ToolCalls if one_turn => {
-            "Tool calls ÷ trials, over the trials of which every attempt tells them"
+            "Tool calls ÷ trials, over the trials where every attempt tells them"
         }
-        Measure::ToolCalls => "Tool calls ÷ turns, over the turns of which every attempt tells them",
+        Measure::ToolCalls => "Tool calls ÷ turns, over the turns where every attempt tells them",
         Measure::CostPerSurvivedTurn if one_turn => {
             "Cost of all trials ÷ those that passed. Unknown unless that of every trial is known"
         }
@@ -406,7 +402,7 @@ pub(super) fn failures(
             ("first failures", "turn", " at risk"),
         ),
     };
-    let attempts = model::counted(data.total.made.into(), noun);
+    let attempts = model::counted(data.total.attempts_in_scope.into(), noun);
     let within = model::counted(data.episodes.into(), if one_turn { "trial" } else { "episode" });
     let notes = vec![
         about.to_owned(),

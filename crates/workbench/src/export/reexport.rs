@@ -26,7 +26,7 @@ pub struct SpecFile {
     /// As what.
     pub format: ExportFormat,
     /// Absolute path to write to; `None` = the SVG is given back.
-    pub to: Option<String>,
+    pub target: Option<String>,
 }
 
 /// What was made of a [`SpecFile`].
@@ -56,18 +56,18 @@ impl Workbench {
         };
         let shown_path = || path.to_string_lossy().into_owned();
         let unreadable = |error: std::io::Error| {
-            ApiError::new("export.spec", format!("The spec cannot be read: {error}")).at(shown_path()).hint(
-                if is_csv {
+            ApiError::new("export.spec", format!("The spec cannot be read: {error}"))
+                .with_path(shown_path())
+                .hint(if is_csv {
                     "The spec of a CSV stands in the file beside it, FILE.csv.toml"
                 } else {
                     "Name a file that is there"
-                },
-            )
+                })
         };
         let bytes = files::confined_path::read_named_file(&path, LARGEST).map_err(unreadable)?;
         let mut spec = spec_in(&bytes).map_err(|error| {
             ApiError::new("export.spec", error.to_string())
-                .at(shown_path())
+                .with_path(shown_path())
                 .hint("Specs stand in TOML files and in the SVG, PDF, PNG, .tex and Parquet files of figures")
         })?;
         match (&request.preset, request.height_pt) {
@@ -85,7 +85,7 @@ impl Workbench {
             Some(_) => file_at_height(&spec, format, &name)?,
             None => figure_file(&spec, format, &name)?,
         };
-        let Some(target) = &request.to else {
+        let Some(target) = &request.target else {
             let svg = String::from_utf8_lossy(&file.bytes).into_owned();
             return Ok(Reexport::Svg { svg, warnings: file.warnings });
         };

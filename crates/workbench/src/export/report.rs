@@ -334,7 +334,7 @@ mod tests {
 
         let scope = FailureScope::First;
         let request = FailuresRequest { members, scope, ..FailuresRequest::default() };
-        let spec = workbench.figure_spec(&FigureSubject::Failures { of: request }).expect("a figure");
+        let spec = workbench.figure_spec(&FigureSubject::Failures { request }).expect("a figure");
         let reason = figures::export::drawing_refusal(&spec);
         assert_eq!(reason.as_deref(), Some("no failure of this scope counts, so there are no shares"));
     }

@@ -24,7 +24,6 @@ use model::{Median, PassRate, counted};
 pub(super) use comparison::{repeats_note, stands_in_settings};
 use comparison::{runs, sensitivity, settings, spent, survival};
 pub(super) use disagreements::some_disagreements;
-pub(super) use failures::passed_later;
 use failures::{flips, origins, repair_times, repairs, shares};
 pub(super) use library::all as library_runs;
 use matrix::{gains, retries};
@@ -44,14 +43,14 @@ pub(super) fn table(workbench: &Workbench, selection: &TableSubject) -> Result<T
     let compared = |request: &CompareRequest| workbench.comparison(request);
     let failed = |request: &crate::api::FailuresRequest| workbench.get_failures(request.clone());
     let mut table = match selection {
-        TableSubject::Runs { of: request } => runs(&*compared(request)?),
-        TableSubject::Scores { of: request } => scores::scores(&*compared(request)?),
-        TableSubject::Spent { of: request } => spent(&*compared(request)?),
-        TableSubject::Pairs { of: request } => pairs(&*compared(request)?),
-        TableSubject::Sensitivity { of: request } => sensitivity(&*compared(request)?),
-        TableSubject::Settings { of: request } => settings(&*compared(request)?),
-        TableSubject::Survival { of: request } => survival(&*compared(request)?),
-        TableSubject::Paired { of: request, other } => {
+        TableSubject::Runs { request } => runs(&*compared(request)?),
+        TableSubject::Scores { request } => scores::scores(&*compared(request)?),
+        TableSubject::Spent { request } => spent(&*compared(request)?),
+        TableSubject::Pairs { request } => pairs(&*compared(request)?),
+        TableSubject::Sensitivity { request } => sensitivity(&*compared(request)?),
+        TableSubject::Settings { request } => settings(&*compared(request)?),
+        TableSubject::Survival { request } => survival(&*compared(request)?),
+        TableSubject::Paired { request, other } => {
             // Each against the reference, whatever pairs were asked for.
             let paired_request = CompareRequest { pairs: Pairs::Reference, ..request.clone() };
             let pools = members::resolve(&workbench.store, &request.members)?;
@@ -61,33 +60,33 @@ pub(super) fn table(workbench: &Workbench, selection: &TableSubject) -> Result<T
         TableSubject::Turns { members, sort } => episodes::turns(workbench, members, *sort)?,
         TableSubject::Tidy { members } => tidy::table(workbench, members)?,
         TableSubject::ByTurn { members } => turns::by_turn(workbench, members)?,
-        TableSubject::Tasks { of: request } => tasks::tasks(workbench, request)?,
-        TableSubject::TaskGrid { of: request } => tasks::grid(workbench, request)?,
-        TableSubject::PerTask { of: request } => tasks::per_task(workbench, request)?,
-        TableSubject::PassAtK { of: request } => tasks::pass_at_k(workbench, request)?,
-        TableSubject::Library { of: request } => library::table(workbench, request)?,
-        TableSubject::Played { over: only_ended } => played_runs::runs(workbench, *only_ended)?,
-        TableSubject::Progress { of: request } => played_runs::progress(workbench, request)?,
-        TableSubject::Suite { of: request } => scenarios::suite(workbench, request)?,
-        TableSubject::Attempts { of: request } => turn::attempts(workbench, request)?,
-        TableSubject::Tests { of: request } => turn::tests(workbench, request)?,
+        TableSubject::Tasks { request } => tasks::tasks(workbench, request)?,
+        TableSubject::TaskGrid { request } => tasks::grid(workbench, request)?,
+        TableSubject::PerTask { request } => tasks::per_task(workbench, request)?,
+        TableSubject::PassAtK { request } => tasks::pass_at_k(workbench, request)?,
+        TableSubject::Library { request } => library::table(workbench, request)?,
+        TableSubject::Played { only_ended } => played_runs::runs(workbench, *only_ended)?,
+        TableSubject::Progress { run } => played_runs::progress(workbench, run)?,
+        TableSubject::Suite { request } => scenarios::suite(workbench, request)?,
+        TableSubject::Attempts { turn } => turn::attempts(workbench, turn)?,
+        TableSubject::Tests { attempt } => turn::tests(workbench, attempt)?,
         TableSubject::Joined { left, right } => turn::joined(workbench, left, right)?,
-        TableSubject::Warnings { of: request } => sources::warnings(workbench, request)?,
-        TableSubject::Findings { of: request } => scenarios::findings(workbench, request)?,
-        TableSubject::Mutants { of: request } => scenarios::mutants(workbench, request)?,
-        TableSubject::Disagreements { of: request } => disagreements::table(workbench, request)?,
-        TableSubject::Matrix { of: request } => matrix::cells(&*workbench.matrix(request)?),
-        TableSubject::Spread { of: request } => matrix::spread(&*workbench.matrix(request)?),
-        TableSubject::Published { of: request } => matrix::published(&*workbench.matrix(request)?),
-        TableSubject::Retries { of: request } => retries(&*workbench.retries(request)?),
-        TableSubject::Gains { of: request } => gains(&*workbench.retries(request)?),
-        TableSubject::Failures { of: request } => shares(&failed(request)?),
-        TableSubject::Cases { of: request } => failures::cases(workbench, request)?,
-        TableSubject::Origins { of: request } => origins(&failed(request)?),
-        TableSubject::Repairs { of: request } => repairs(&failed(request)?),
-        TableSubject::RepairTimes { of: request } => repair_times(&failed(request)?),
-        TableSubject::Flips { of: request } => flips(&failed(request)?),
-        TableSubject::Rules { of: request } => failures::rules(&workbench.failure_rules(request)?),
+        TableSubject::Warnings { selection } => sources::warnings(workbench, selection)?,
+        TableSubject::Findings { job } => scenarios::findings(workbench, job)?,
+        TableSubject::Mutants { job } => scenarios::mutants(workbench, job)?,
+        TableSubject::Disagreements { request } => disagreements::table(workbench, request)?,
+        TableSubject::Matrix { request } => matrix::cells(&*workbench.matrix(request)?),
+        TableSubject::Spread { request } => matrix::spread(&*workbench.matrix(request)?),
+        TableSubject::Published { request } => matrix::published(&*workbench.matrix(request)?),
+        TableSubject::Retries { request } => retries(&*workbench.retries(request)?),
+        TableSubject::Gains { request } => gains(&*workbench.retries(request)?),
+        TableSubject::Failures { request } => shares(&failed(request)?),
+        TableSubject::Cases { request } => failures::cases(workbench, request)?,
+        TableSubject::Origins { request } => origins(&failed(request)?),
+        TableSubject::Repairs { request } => repairs(&failed(request)?),
+        TableSubject::RepairTimes { request } => repair_times(&failed(request)?),
+        TableSubject::Flips { request } => flips(&failed(request)?),
+        TableSubject::Rules { request } => failures::rules(&workbench.failure_rules(request)?),
     };
     table.keep_small_numbers();
     Ok(table)

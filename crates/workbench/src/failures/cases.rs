@@ -21,8 +21,8 @@ const FLIPS: usize = 100;
 impl Workbench {
     /// The failed attempts behind a share.
     pub fn list_failure_cases(&self, request: FailureCasesRequest) -> Result<FailureCasePage, ApiError> {
-        let found = self.failures_of(&request.of)?;
-        let grouping = Grouping::new(&found, request.of.group);
+        let found = self.failures_of(&request.failures)?;
+        let grouping = Grouping::new(&found, request.failures.group);
         let class = match &request.class {
             None => None,
             Some(word) => Some(FailureClass::parse(word).ok_or_else(|| {
@@ -34,7 +34,7 @@ impl Workbench {
         };
         let origin = request.origin.and_then(|wanted| ORIGINS.iter().position(|origin| *origin == wanted));
         let wanted: Vec<Place<'_>> = found
-            .cases(request.of.scope)
+            .cases(request.failures.scope)
             .filter(|place| {
                 let case = place.case;
                 let is_of = |class: &FailureClass| {

@@ -75,7 +75,7 @@ pub(crate) struct EpisodeFailures {
     /// Why its observation ended. Whether that is a failure says the policy, which may change after this was read.
     pub(crate) end_reason: EndReason,
     /// Attempts made.
-    pub(crate) made: Vec<MadeAttempt>,
+    pub(crate) attempts: Vec<MadeAttempt>,
     /// Ids of the tests that failed, each once.
     pub(crate) ids: Vec<Box<str>>,
     /// Those that failed, in order.
@@ -209,7 +209,7 @@ impl EpisodeFailures {
             title: entry.title.clone(),
             repeat: entry.repeat,
             end_reason: entry.end_reason,
-            made: attempts,
+            attempts,
             ids: ids.list,
             cases,
             turn_repairs: turn_repairs(episode),
@@ -320,7 +320,7 @@ type KeptRun = (RunId, i64, Arc<RunFailures>);
 #[derive(Debug, Default)]
 pub(crate) struct Digests {
     /// The latest stand at the end.
-    kept: Mutex<Vec<KeptRun>>,
+    runs: Mutex<Vec<KeptRun>>,
     /// Held while runs are read: a page asks several questions at once, and one reading answers them all.
     reading: Mutex<()>,
 }
@@ -358,9 +358,10 @@ impl Digests {
     }
 
     fn known(&self, wanted: &[(RunId, i64)]) -> Vec<Option<Arc<RunFailures>>> {
-        let kept = model::lock(&self.kept);
+        let kept_runs = model::lock(&self.runs);
         let find = |(run, version): &(RunId, i64)| {
-            kept.iter()
+            kept_runs
+                .iter()
                 .find(|(r, v, _)| (r, v) == (run, version))
                 .map(|(_, _, failures)| Arc::clone(failures))
         };
@@ -370,15 +371,15 @@ impl Digests {
     fn keep(&self, runs: &[(RunId, i64)], all: &[Arc<RunFailures>]) {
         let size =
             |(_, _, failures): &KeptRun| failures.episodes.iter().map(EpisodeFailures::size).sum::<usize>();
-        let mut kept = model::lock(&self.kept);
-        kept.retain(|(run, _, _)| runs.iter().all(|(r, _)| r != run));
-        kept.extend(
+        let mut kept_runs = model::lock(&self.runs);
+        kept_runs.retain(|(run, _, _)| runs.iter().all(|(r, _)| r != run));
+        kept_runs.extend(
             runs.iter().zip(all).map(|((run, version), failures)| (*run, *version, Arc::clone(failures))),
         );
-        let mut all_kept: usize = kept.iter().map(size).sum();
+        let mut kept_size: usize = kept_runs.iter().map(size).sum();
         // The oldest go first; what was just asked for stays.
-        while all_kept > KEPT && kept.len() > runs.len() {
-            all_kept -= size(&kept.remove(0));
+        while kept_size > KEPT && kept_runs.len() > runs.len() {
+            kept_size -= size(&kept_runs.remove(0));
         }
     }
 }

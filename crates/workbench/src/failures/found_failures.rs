@@ -94,8 +94,8 @@ impl<'a> PlacedEpisode<'a> {
 
     /// The attempts that a scope is about, failed or not. Of first failures these are the last ones of the turns at risk
     /// that have an attempt: a turn in which something outside ended the episode has no outcome.
-    pub(super) fn made(self, scope: FailureScope) -> impl Iterator<Item = &'a MadeAttempt> {
-        self.episode.made.iter().filter(move |attempt| match scope {
+    pub(super) fn attempts_in_scope(self, scope: FailureScope) -> impl Iterator<Item = &'a MadeAttempt> {
+        self.episode.attempts.iter().filter(move |attempt| match scope {
             FailureScope::Attempts => true,
             FailureScope::Turns => attempt.is_final,
             FailureScope::First => {
@@ -106,7 +106,7 @@ impl<'a> PlacedEpisode<'a> {
 
     /// Whether it failed at a turn without an attempt, for example before its agent began.
     pub(super) fn lacks_attempt(self) -> bool {
-        self.is_event && self.episode.made.iter().all(|attempt| !attempt.is_of_end)
+        self.is_event && self.episode.attempts.iter().all(|attempt| !attempt.is_of_end)
     }
 
     /// Its scenario, of rounds that are played alone their task: the same text exactly for the same one, in every run.

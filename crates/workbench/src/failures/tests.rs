@@ -54,17 +54,17 @@ fn a_trial_that_is_not_scored_is_no_first_failure() {
             .sum();
         assert_eq!(classes, environment, "{first:?}");
         let rate = first.total.rate.expect("a rate").0;
-        assert!((rate - f64::from(first.attempts) / f64::from(first.total.made)).abs() < 1e-12);
-        (first.attempts, first.total.made, first.episodes)
+        assert!((rate - f64::from(first.attempts) / f64::from(first.total.attempts_in_scope)).abs() < 1e-12);
+        (first.attempts, first.total.attempts_in_scope, first.episodes)
     };
     assert_eq!(first(0), (3, 4, 5));
     // It is a failed attempt all the same.
     for scope in [FailureScope::Turns, FailureScope::Attempts] {
         let all = failures(&workbench, "", scope);
-        assert_eq!((all.attempts, all.total.made), (4, 5));
+        assert_eq!((all.attempts, all.total.attempts_in_scope), (4, 5));
     }
     let request = request(&workbench, "", FailureScope::First);
-    let table = workbench.table(&TableSubject::Failures { of: request }).expect("the table");
+    let table = workbench.table(&TableSubject::Failures { request }).expect("the table");
     let notes = table.notes.join(" ");
     assert!(notes.contains("3 failed attempts of 4 in scope"), "{notes}");
     assert!(notes.contains("of 4 scored trials in 5 trials"), "{notes}");
@@ -91,8 +91,7 @@ fn numbered_cases_of_harbor_are_new_or_regressed_and_seen_to_pass_again() {
         assert_eq!((repair.stretches, repair.stretches_unknown), (new + regressed, 0), "{job}");
         assert_eq!(repair.stretches_repaired, Some(repaired), "{job}");
         let request = request(&workbench, "", FailureScope::Attempts);
-        let notes =
-            workbench.table(&TableSubject::Repairs { of: request }).expect("the table").notes.join(" ");
+        let notes = workbench.table(&TableSubject::Repairs { request }).expect("the table").notes.join(" ");
         assert!(!notes.contains("is unknown"), "{job}: {notes}");
     }
 }
@@ -102,7 +101,7 @@ fn numbered_cases_of_harbor_are_new_or_regressed_and_seen_to_pass_again() {
 fn repeats_of_a_scenario_are_told_apart() {
     let (_folder, workbench) = library(&fixture("harbor/jobs/oracle-k2"));
     let cases_request = FailureCasesRequest {
-        of: request(&workbench, "", FailureScope::Attempts),
+        failures: request(&workbench, "", FailureScope::Attempts),
         ..FailureCasesRequest::default()
     };
     let cases = workbench.list_failure_cases(cases_request.clone()).expect("cases").rows;
@@ -111,17 +110,17 @@ fn repeats_of_a_scenario_are_told_apart() {
         assert!([1, 2].contains(&case.repeat), "{case:?}");
         assert_eq!(case.episode.ends_with("-r2"), case.repeat == 2, "{case:?}");
     }
-    let table = workbench.table(&TableSubject::Cases { of: cases_request }).expect("the table");
+    let table = workbench.table(&TableSubject::Cases { request: cases_request }).expect("the table");
     let column = table.columns.iter().position(|column| column.name == "repeat").expect("the column");
     assert!(!table.columns[column].for_machines, "people see it where scenarios repeat");
     let repeats = table.rows.iter().map(|row| row[column].clone());
     assert!(repeats.eq(cases.iter().map(|case| Some(Value::Integer(case.repeat.into())))));
     let (_folder, workbench) = library(&fixture("harbor/jobs/failures-k1"));
     let cases_request = FailureCasesRequest {
-        of: request(&workbench, "", FailureScope::Attempts),
+        failures: request(&workbench, "", FailureScope::Attempts),
         ..FailureCasesRequest::default()
     };
-    let table = workbench.table(&TableSubject::Cases { of: cases_request }).expect("the table");
+    let table = workbench.table(&TableSubject::Cases { request: cases_request }).expect("the table");
     assert!(table.columns[column].for_machines, "and not where none does");
 }
 
@@ -164,7 +163,7 @@ fn stretches(tests: [&str; 2], scenarios: &[&[&[&str]]]) -> ((u32, u32, Option<u
     let (_folder, workbench) = library(&folder.path().join("lab"));
     let repair = failures(&workbench, "", FailureScope::First).repair;
     let first = || request(&workbench, "", FailureScope::First);
-    let notes = [TableSubject::Repairs { of: first() }, TableSubject::Flips { of: first() }]
+    let notes = [TableSubject::Repairs { request: first() }, TableSubject::Flips { request: first() }]
         .map(|subject| workbench.table(&subject).expect("the table").notes.join(" "));
     ((repair.stretches, repair.stretches_unknown, repair.stretches_repaired), notes.join(" "))
 }
@@ -203,16 +202,20 @@ fn a_failure_without_an_attempt_is_said_not_to_be_counted() {
     let counts = |scope| {
         let found = failures(&workbench, "", scope);
         let sentence = "1 scored trial failed without an attempt, and is not counted here.";
-        (found.attempts, found.total.made, found.cautions.iter().any(|caution| caution == sentence))
+        (
+            found.attempts,
+            found.total.attempts_in_scope,
+            found.cautions.iter().any(|caution| caution == sentence),
+        )
     };
     assert_eq!(counts(FailureScope::First), (1, 2, true));
     assert_eq!(counts(FailureScope::Turns), (1, 2, false));
     // The caption of the figure says it, too, and only where it is so.
     let is_in_caption = |scope| {
-        let figure = FigureSubject::Failures { of: request(&workbench, "", scope) };
+        let figure = FigureSubject::Failures { request: request(&workbench, "", scope) };
         let subject =
             ExportSubject::Figure { figure, preset: "icml".to_owned(), height_pt: None, grey: false };
-        let export_request = ExportRequest { of: subject, format: ExportFormat::Svg, to: None };
+        let export_request = ExportRequest { subject, format: ExportFormat::Svg, path: None };
         let exported = workbench.export(export_request).expect("a figure");
         exported.caption.contains("1 scored trial failed without an attempt, and is not counted here.")
     };
@@ -262,7 +265,7 @@ fn shares_of_failures_are_clustered_where_scenarios_repeat() {
     assert_eq!((attempts, several.attempts), (8, 20));
     near(ends, 0.082_797_480_8, 0.831_178_193_5);
     let first = request(&workbench, "several", FailureScope::First);
-    let table = workbench.table(&TableSubject::Failures { of: first }).expect("the table");
+    let table = workbench.table(&TableSubject::Failures { request: first }).expect("the table");
     let notes = table.notes.join(" ");
     assert!(notes.contains("clustered by task"), "{notes}");
     let kind = table.columns.iter().position(|column| column.name == "interval").expect("the column");
@@ -280,7 +283,7 @@ fn shares_of_failures_are_clustered_where_scenarios_repeat() {
 
     // The interval of the rate goes by the attempts that were made, not by those that failed.
     let mixed = failures(&workbench, "mixed", FailureScope::First).total;
-    assert_eq!((mixed.attempts, mixed.made), (1, 3));
+    assert_eq!((mixed.attempts, mixed.attempts_in_scope), (1, 3));
     assert_eq!(mixed.interval, Some(RateInterval::Wilson));
     assert_eq!(mixed.rate_interval, Some(RateInterval::Clustered));
     assert!(share(&mixed).1.is_some());

@@ -37,7 +37,7 @@ impl Settings {
     fn load(file: &Path) -> Result<Self, ApiError> {
         let wrong = |reason: String| {
             ApiError::new("importer.settings", format!("The settings of importers cannot be read: {reason}"))
-                .at(file.display().to_string())
+                .with_path(file.display().to_string())
                 .hint("Mend the file, or delete it")
         };
         let bytes = match files::confined_path::read_named_file(file, MOST_BYTES) {
@@ -81,7 +81,7 @@ impl Settings {
                 "importer.settings",
                 format!("The settings of importers cannot be written: {error}"),
             )
-            .at(file.display().to_string())
+            .with_path(file.display().to_string())
         })
     }
 
@@ -93,12 +93,12 @@ impl Settings {
                 "importer.path",
                 "The path of an importer must be absolute, without control characters",
             )
-            .at(path.replace(char::is_control, "\u{fffd}"))
+            .with_path(path.replace(char::is_control, "\u{fffd}"))
             .hint("Begin the path with /"));
         }
         if let Some(defect) = problem(state_of(program)) {
             return Err(ApiError::new("importer.missing", format!("The importer {defect}"))
-                .at(path)
+                .with_path(path)
                 .hint("Name an executable file; chmod +x FILE makes a file executable"));
         }
         let name = name_of(program).ok_or_else(|| {
@@ -106,14 +106,14 @@ impl Settings {
                 "importer.name",
                 "The file of an importer has a name of letters (a to z), digits, and the characters - _ . only",
             )
-            .at(path)
+            .with_path(path)
             .hint("Rename the file, or add a link to it")
         })?;
         let is_other = |known: &ImporterInfo| known.name == name && !is_same(Path::new(&known.path), program);
         if let Some(other) = known(self, folders).into_iter().find(is_other) {
             let place = if other.in_settings { "The settings have" } else { "The PATH has" };
             return Err(ApiError::new("importer.name", format!("{place} another importer \"{name}\""))
-                .at(other.path)
+                .with_path(other.path)
                 .hint("Remove that one, or rename the file of this one"));
         }
         self.importers.insert(name, path.to_owned());
@@ -245,7 +245,7 @@ fn executed(importer: ImporterInfo) -> Result<PathBuf, ApiError> {
         None => Ok(PathBuf::from(importer.path)),
         Some(defect) => {
             Err(ApiError::new("importer.missing", format!("The importer \"{}\" {defect}", importer.name))
-                .at(importer.path)
+                .with_path(importer.path)
                 .hint("Restore the file, or remove the importer from the settings"))
         }
     }
@@ -278,7 +278,7 @@ pub(crate) fn program(name: &str) -> Result<PathBuf, ApiError> {
     if name.contains('/') {
         return Path::new(name).canonicalize().map_err(|error| {
             ApiError::new("importer.missing", format!("The importer cannot be found: {error}"))
-                .at(name)
+                .with_path(name)
                 .hint("Name a program, or stamina-import-NAME on the PATH by its NAME")
         });
     }
@@ -291,7 +291,7 @@ pub(crate) fn listed(path: &str) -> Result<PathBuf, ApiError> {
     let found = all.into_iter().find(|importer| importer.path == path);
     let missing = || {
         ApiError::new("importer.not_listed", "Neither the settings nor the PATH have this importer")
-            .at(path)
+            .with_path(path)
             .hint("Add it to the importers first")
     };
     found.ok_or_else(missing).and_then(executed)

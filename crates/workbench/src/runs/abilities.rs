@@ -115,11 +115,11 @@ pub(super) fn route_of(api: Api) -> Route {
 }
 
 /// How many requests the endpoint of a run works on at once, where that was found out within the last day.
-pub(super) fn slots(settings: &RunSettings, kept: KeptAbilities<'_>) -> Option<u64> {
+pub(super) fn slots(settings: &RunSettings, kept_abilities: KeptAbilities<'_>) -> Option<u64> {
     let EndpointSettings::Gateway { base_url, .. } = &settings.endpoint else { return None };
     let route = route_of(super::harness_of(settings).ok()?.api);
     let place = (base_url.clone(), settings.model.clone().unwrap_or_default(), route.path());
-    kept.recent(&place, now())?.1.slots
+    kept_abilities.recent(&place, now())?.1.slots
 }
 
 /// Checks of model and abilities, and what is known of them. Without `endpoint` nothing is asked, and what was found out before counts.
@@ -128,12 +128,12 @@ pub(super) async fn checks(
     base_url: &str,
     route: Route,
     endpoint: Option<AskedEndpoint>,
-    kept: KeptAbilities<'_>,
+    kept_abilities: KeptAbilities<'_>,
 ) -> (Vec<Check>, EndpointAbilities) {
     let model = settings.model.clone().unwrap_or_default();
     let place = (base_url.to_owned(), model.clone(), route.path());
     let now = now();
-    let known = kept.recent(&place, now);
+    let known = kept_abilities.recent(&place, now);
     let mut checks = Vec::new();
     let found = match endpoint {
         None => known.map(|(_, found)| found),
@@ -154,7 +154,7 @@ pub(super) async fn checks(
                 found.abilities = gateway::abilities(&upstream, route, &model, before.abilities.clone())
                     .await
                     .unwrap_or(before.abilities);
-                kept.keep(&place, start_time, &found);
+                kept_abilities.keep(&place, start_time, &found);
             }
             Some(found)
         }
@@ -282,7 +282,7 @@ fn is_sampled_here(settings: &RunSettings) -> bool {
         let address = address.trim_end_matches('/');
         address.strip_suffix("/v1").unwrap_or(address).trim_end_matches('/').to_owned()
     };
-    let sampler = settings.kept.get("llm_sampler.base_url").and_then(serde_json::Value::as_str);
+    let sampler = settings.other_values.get("llm_sampler.base_url").and_then(serde_json::Value::as_str);
     crate::sampler::is_sampled(settings)
         && settings.generation.llm_sampler_model_id == settings.model
         && sampler.is_some_and(|address| root(address) == root(base_url))

@@ -71,7 +71,7 @@ pub(super) fn check(settings: &RunSettings) -> Option<Check> {
 pub(super) fn resumable(folder: &Path, settings: &RunSettings) -> Result<(), ApiError> {
     match check(settings).filter(|check| check.state == CheckState::Fail) {
         Some(check) => Err(ApiError::new("run.binds", check.sentence.unwrap_or(check.title))
-            .at(folder.display().to_string())
+            .with_path(folder.display().to_string())
             .hint("Begin a new run without it")),
         None => Ok(()),
     }

@@ -33,7 +33,7 @@ fn check(state: CheckState, value: impl Into<String>, sentence: Option<String>) 
 pub(super) async fn checks(
     settings: &RunSettings,
     call: EndpointCall,
-    kept: KeptAbilities<'_>,
+    kept_abilities: KeptAbilities<'_>,
 ) -> (Vec<Check>, Option<EndpointAbilities>) {
     match &settings.endpoint {
         EndpointSettings::Oracle => (vec![check(CheckState::Ok, "simulated model, free", None)], None),
@@ -49,7 +49,7 @@ pub(super) async fn checks(
             let mut found = EndpointAbilities::default();
             if let Ok(route) = route {
                 let (ability_checks, reported) =
-                    abilities::checks(settings, base_url, route, asked_endpoint, kept).await;
+                    abilities::checks(settings, base_url, route, asked_endpoint, kept_abilities).await;
                 checks.extend(ability_checks);
                 found = reported;
             }

@@ -23,21 +23,23 @@ pub fn run_error(error: RunError) -> ApiError {
         RunError::Sandbox(error) => sandbox_error(&error),
         RunError::Gateway(_) => ApiError::new("run.gateway", message),
         RunError::Pack(error) => error.into(),
-        RunError::Files { path, .. } => ApiError::new("run.files", message).at(path.display().to_string()),
-        RunError::Changed { path } => {
-            ApiError::new("run.changed", message).at(path.display().to_string()).hint("Look at it again")
+        RunError::Files { path, .. } => {
+            ApiError::new("run.files", message).with_path(path.display().to_string())
         }
+        RunError::Changed { path } => ApiError::new("run.changed", message)
+            .with_path(path.display().to_string())
+            .hint("Look at it again"),
         RunError::FolderTaken { path } => ApiError::new("run.taken", "The folder already contains a run")
-            .at(path.display().to_string())
+            .with_path(path.display().to_string())
             .hint("Resume it, or choose another folder"),
         RunError::Running { path, pid } => {
             ApiError::new("run.running", format!("The run is being played by process {pid}"))
-                .at(path.display().to_string())
+                .with_path(path.display().to_string())
                 .hint("Stop it first")
         }
         RunError::NotResumable { path, reason } => {
             ApiError::new("run.not_resumable", format!("There is no run here that can be resumed: {reason}"))
-                .at(path.display().to_string())
+                .with_path(path.display().to_string())
                 .hint("Name the results folder of a run of Stamina Lab")
         }
     }

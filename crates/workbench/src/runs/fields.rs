@@ -96,7 +96,7 @@ pub(super) struct GivenKey {
 }
 
 /// What the form says, key by key; what it leaves empty is not said.
-pub(super) fn given(settings: &FormSettings) -> Vec<GivenKey> {
+pub(super) fn given_keys(settings: &FormSettings) -> Vec<GivenKey> {
     let Ok(Value::Object(values)) = serde_json::to_value(settings) else { return Vec::new() };
     let mut list = Vec::new();
     let section = benchmark(settings).section();
@@ -162,24 +162,25 @@ fn plain(number: f64) -> Value {
 }
 
 /// The form as a configuration.
-fn file<'a>(given: impl IntoIterator<Item = &'a GivenKey>) -> ConfigFile {
-    let map: Map<String, Value> = given.into_iter().map(|g| (g.key.clone(), g.value.clone())).collect();
+fn file<'a>(keys: impl IntoIterator<Item = &'a GivenKey>) -> ConfigFile {
+    let map: Map<String, Value> =
+        keys.into_iter().map(|given| (given.key.clone(), given.value.clone())).collect();
     ConfigFile { name: String::new(), text: Value::Object(map).to_string() }
 }
 
 /// The form as settings, or everything that is wrong with it.
 pub(super) fn settings(form: &FormSettings) -> Result<RunSettings, Vec<FieldError>> {
-    let given = given(form);
+    let keys = given_keys(form);
     let mut errors: Vec<FieldError> = Vec::new();
-    for one in &given {
-        if let Err(error) = ::settings::resolve(&[file([one])], &[]) {
-            errors.push(FieldError { field: one.field.to_owned(), message: sentence(&error.into()) });
+    for given in &keys {
+        if let Err(error) = ::settings::resolve(&[file([given])], &[]) {
+            errors.push(FieldError { field: given.field.to_owned(), message: sentence(&error.into()) });
         }
     }
     if !errors.is_empty() {
         return Err(errors);
     }
-    let settings = resolve(&[file(&given)], &[]).map_err(|error| {
+    let settings = resolve(&[file(&keys)], &[]).map_err(|error| {
         let field = match &error {
             SettingsError::Value { key, .. } => field_of(key, form),
             SettingsError::Config(_) => String::new(),
@@ -193,8 +194,8 @@ pub(super) fn settings(form: &FormSettings) -> Result<RunSettings, Vec<FieldErro
 fn sentence(error: &SettingsError) -> String {
     use ::settings::ConfigError;
     let text = match error {
-        SettingsError::Config(ConfigError::Value { given, wanted, .. }) => {
-            format!("{given} is not possible: enter {wanted}")
+        SettingsError::Config(ConfigError::Value { value, wanted, .. }) => {
+            format!("{value} is not possible: enter {wanted}")
         }
         SettingsError::Value { reason, .. } => reason.clone(),
         SettingsError::Config(error) => error.to_string(),
@@ -278,7 +279,7 @@ fn others(s: &RunSettings) -> Vec<String> {
         };
         fields().find(is_declared).is_some_and(|setting| value_in_form(setting, value).is_some())
     };
-    let others = s.kept.iter().filter(|(key, value)| !has_field(key, value));
+    let others = s.other_values.iter().filter(|(key, value)| !has_field(key, value));
     others.map(|(key, value)| format!("{key}={value}")).collect()
 }
 
@@ -329,5 +330,5 @@ pub(super) fn default_of(
     if field == "source" {
         return Some(("benchmark".to_owned(), Value::from(Benchmark::Iterative.as_str())));
     }
-    given(&untouched).into_iter().find(|g| g.field == field).map(|g| (g.key, g.value))
+    given_keys(&untouched).into_iter().find(|g| g.field == field).map(|g| (g.key, g.value))
 }

@@ -10,6 +10,6 @@ pub(super) fn absolute_folder(text: &str) -> Result<PathBuf, ApiError> {
     if folder.is_absolute() {
         Ok(folder)
     } else {
-        Err(ApiError::new("run.relative", "The folder must be an absolute path").at(text))
+        Err(ApiError::new("run.relative", "The folder must be an absolute path").with_path(text))
     }
 }

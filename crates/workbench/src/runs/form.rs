@@ -32,10 +32,10 @@ impl Workbench {
             .into_iter()
             .filter(|pack| pack.problem.is_none())
             .map(|pack| PackChoice {
-                path: if pack.at.is_empty() {
+                path: if pack.folder.is_empty() {
                     pack.path
                 } else {
-                    Path::new(&pack.path).join(&pack.at).display().to_string()
+                    Path::new(&pack.path).join(&pack.folder).display().to_string()
                 },
                 name: pack.name,
                 scenarios: u32::try_from(pack.scenarios.len()).unwrap_or(u32::MAX),
@@ -135,7 +135,7 @@ impl Workbench {
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             .ok_or_else(|| {
                 ApiError::new("settings.no_config", format!("The run {run} has no config.yaml"))
-                    .at(record.source_path.clone())
+                    .with_path(record.source_path.clone())
                     .hint("Only runs of Stamina Lab and StaminaBench have one")
             })
     }
@@ -149,13 +149,12 @@ impl Workbench {
         }
         let path = PathBuf::from(request.path.trim());
         if !path.is_absolute() {
-            return Err(
-                ApiError::new("settings.relative", "The place must be an absolute path").at(request.path)
-            );
+            return Err(ApiError::new("settings.relative", "The place must be an absolute path")
+                .with_path(request.path));
         }
         let failed = |message: String| {
             ApiError::new("settings.not_written", message)
-                .at(path.display().to_string())
+                .with_path(path.display().to_string())
                 .hint("Choose another place")
         };
         path.parent()
@@ -360,7 +359,7 @@ fn loaded(origin: String, text: String) -> Result<LoadedSettings, ApiError> {
         }
         form.output_dir = free;
     }
-    Ok(LoadedSettings { settings: form, from: origin, notes })
+    Ok(LoadedSettings { settings: form, origin, notes })
 }
 
 /// What of a file was left out: keys that nothing here has in one sentence, the others each with its reason.
@@ -377,7 +376,7 @@ fn config_in(folder: &Path) -> Result<PathBuf, ApiError> {
     ["config.yaml", "config.yml"].iter().map(|name| folder.join(name)).find(|path| path.is_file()).ok_or_else(
         || {
             ApiError::new("settings.no_config", "The folder has no config.yaml")
-                .at(folder.display().to_string())
+                .with_path(folder.display().to_string())
                 .hint("Choose the results folder of a run")
         },
     )
@@ -386,7 +385,7 @@ fn config_in(folder: &Path) -> Result<PathBuf, ApiError> {
 fn read_config(path: &Path) -> Result<String, ApiError> {
     let wrong = |message: String| {
         ApiError::new("config.unreadable", message)
-            .at(path.display().to_string())
+            .with_path(path.display().to_string())
             .hint("A YAML file is taken")
     };
     // Its folder may be somebody else's: the file itself is no link, no pipe and no device.
@@ -421,21 +420,21 @@ fn applied_yaml(settings: &RunSettings) -> String {
 fn in_one_line(form: &FormSettings, standard: &FormSettings, differ: &[String]) -> String {
     let always = ["agent", "output_dir", "endpoint_mode"];
     let mut line = "stamina run --values".to_owned();
-    for given in fields::given(form) {
-        let is_named = always.contains(&given.field)
-            || given.field == "other"
-            || given.field == "iterative" && !form.iterative
-            || differ.iter().any(|field| field == given.field)
-            || fields::default_of(given.field, form, standard)
-                .is_some_and(|(_, value)| value != given.value && given.field == "use_docker");
+    for given_key in fields::given_keys(form) {
+        let is_named = always.contains(&given_key.field)
+            || given_key.field == "other"
+            || given_key.field == "iterative" && !form.iterative
+            || differ.iter().any(|field| field == given_key.field)
+            || fields::default_of(given_key.field, form, standard)
+                .is_some_and(|(_, value)| value != given_key.value && given_key.field == "use_docker");
         if is_named {
-            let value = match &given.value {
+            let value = match &given_key.value {
                 Value::String(text) => text.clone(),
                 Value::Array(items) => items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","),
                 other => other.to_string(),
             };
             line.push(' ');
-            line.push_str(&format!("{}={}", shell_word(&given.key), shell_word(&value)));
+            line.push_str(&format!("{}={}", shell_word(&given_key.key), shell_word(&value)));
         }
     }
     line

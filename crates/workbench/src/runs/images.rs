@@ -214,10 +214,10 @@ fn build(
 fn report_build(news: &BuildNews, done: u32, total: u32, on_news: ImageCallback<'_>) {
     match news {
         BuildNews::Started { image } => on_news(ImageNews::Line(&format!("building {image}"))),
-        BuildNews::Step { step, of: steps, text, image } => {
-            let part = step.saturating_sub(1) * 100 / (*steps).max(1);
+        BuildNews::Step { step, step_count, text, image } => {
+            let part = step.saturating_sub(1) * 100 / (*step_count).max(1);
             on_news(ImageNews::Progress(done * 100 + part.min(99), total * 100));
-            on_news(ImageNews::Line(&format!("{image}: step {step} of {steps}: {text}")));
+            on_news(ImageNews::Line(&format!("{image}: step {step} of {step_count}: {text}")));
         }
         BuildNews::Line { text, .. } => on_news(ImageNews::Line(text)),
         BuildNews::Finished { image, seconds } => {
@@ -321,7 +321,7 @@ fn try_all(tried: ImagesToTest, on_news: ImageCallback<'_>, stop: &AtomicBool) -
                         let word = if check.ok { "ok" } else { "does not work" };
                         let mut line = format!("{name}: {}: {word}", check.what);
                         // Programs say more than a line; the log has one for each check.
-                        for (n, word) in check.said.split_whitespace().enumerate() {
+                        for (n, word) in check.output.split_whitespace().enumerate() {
                             line.push_str(if n == 0 { ": " } else { " " });
                             line.push_str(word);
                         }

@@ -65,11 +65,11 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
         }
         LiveLogKind::Server => newest(&tree, &format!("{episode}/server_logs")),
     };
-    let empty = || LiveLog { lines: Vec::new(), next: String::new(), fresh: true, of: None, cut: false };
+    let empty = || LiveLog { lines: Vec::new(), next: String::new(), fresh: true, attempt: None, cut: false };
     let Some(found) = found else { return Ok(empty()) };
     // One file holds the output of one attempt after the other: its number says whether it is the same still.
     let name = format!("{}@{}", found.path, found.number);
-    let before = request.from.as_deref().and_then(|mark| mark.rsplit_once('@'));
+    let before = request.position.as_deref().and_then(|mark| mark.rsplit_once('@'));
     let continued_at = before
         .filter(|(log, _)| *log == name)
         .and_then(|(_, offset)| offset.parse::<u64>().ok())
@@ -77,16 +77,16 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
     let fresh = continued_at.is_none();
     if matches!(request.which, LiveLogKind::Gateway) {
         let searched = search(&tree, &found, continued_at.unwrap_or(0), episode)
-            .map_err(|error| ApiError::new("run.files", error.to_string()).at(found.path.clone()))?;
+            .map_err(|error| ApiError::new("run.files", error.to_string()).with_path(found.path.clone()))?;
         let LogMatches { lines, next, cut } = searched;
-        return Ok(LiveLog { lines, next: format!("{name}@{next}"), fresh, of: found.attempt, cut });
+        return Ok(LiveLog { lines, next: format!("{name}@{next}"), fresh, attempt: found.attempt, cut });
     }
     let tail = found.size.saturating_sub(PIECE);
     let start = continued_at.map_or(tail, |offset| offset.max(tail));
     let cut = start > continued_at.unwrap_or(0);
     let (bytes, _) = tree
         .read_range(&found.path, start, PIECE)
-        .map_err(|error| ApiError::new("run.files", error.to_string()).at(found.path.clone()))?;
+        .map_err(|error| ApiError::new("run.files", error.to_string()).with_path(found.path.clone()))?;
     // Only whole lines, so that none is shown in two pieces; but a line that never ends is shown too.
     let whole = match bytes.iter().rposition(|byte| *byte == b'\n') {
         Some(index) => index + 1,
@@ -101,7 +101,13 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
         .lines()
         .map(|line| plain(if request.which == LiveLogKind::Agent { "agent" } else { "server" }, line))
         .collect();
-    Ok(LiveLog { lines, next: format!("{name}@{}", start + whole as u64), fresh, of: found.attempt, cut })
+    Ok(LiveLog {
+        lines,
+        next: format!("{name}@{}", start + whole as u64),
+        fresh,
+        attempt: found.attempt,
+        cut,
+    })
 }
 
 /// What was found of an episode in a log that all episodes share.
@@ -178,7 +184,7 @@ fn newest(tree: &Tree, folder: &str) -> Option<LogFile> {
 }
 
 fn plain(kind: &str, line: &str) -> LogLine {
-    LogLine { at: None, kind: kind.to_owned(), text: shown(line), facts: Vec::new() }
+    LogLine { time: None, kind: kind.to_owned(), text: shown(line), facts: Vec::new() }
 }
 
 /// Without what a terminal would obey.
@@ -203,7 +209,12 @@ fn metered(line: &str, episode: &str) -> Option<LogLine> {
             0 => "the endpoint did not answer".to_owned(),
             status => format!("the endpoint answered {status}"),
         };
-        return Some(LogLine { at: text("at"), kind: "model".to_owned(), text: sentence, facts: Vec::new() });
+        return Some(LogLine {
+            time: text("at"),
+            kind: "model".to_owned(),
+            text: sentence,
+            facts: Vec::new(),
+        });
     }
     let tokens = |key: &str| record.get("tokens").and_then(|t| t.get(key)).and_then(Value::as_u64);
     let count = |n: Option<u64>| n.map_or_else(|| "unknown".to_owned(), |n| n.to_string());
@@ -230,7 +241,7 @@ fn metered(line: &str, episode: &str) -> Option<LogLine> {
     if record.get("probe").and_then(Value::as_bool) == Some(true) {
         facts.push("asked by the gateway itself".to_owned());
     }
-    Some(LogLine { at: text("at"), kind: "model".to_owned(), text: message, facts })
+    Some(LogLine { time: text("at"), kind: "model".to_owned(), text: message, facts })
 }
 
 #[cfg(test)]
@@ -242,7 +253,7 @@ mod tests {
             folder: folder.display().to_string(),
             episode: "scenario_1".to_owned(),
             which: kind,
-            from: mark.map(str::to_owned),
+            position: mark.map(str::to_owned),
         };
         read(folder, &request).unwrap()
     }
@@ -257,7 +268,7 @@ mod tests {
         let first = ask(temp.path(), LiveLogKind::Agent, None);
         let texts: Vec<&str> = first.lines.iter().map(|line| line.text.as_str()).collect();
         assert_eq!(texts, ["one", "\\u{1b}[2Jtwo"]);
-        assert_eq!((first.fresh, first.of, first.cut), (true, Some((9, 1)), false));
+        assert_eq!((first.fresh, first.attempt, first.cut), (true, Some((9, 1)), false));
         std::fs::write(logs.join("turn_9_attempt_1.txt"), "one\n\u{1b}[2Jtwo\nhalf\n").unwrap();
         let next_page = ask(temp.path(), LiveLogKind::Agent, Some(&first.next));
         assert_eq!(
@@ -266,7 +277,7 @@ mod tests {
         );
         std::fs::write(logs.join("turn_10_attempt_2.txt"), "new\n").unwrap();
         let next = ask(temp.path(), LiveLogKind::Agent, Some(&next_page.next));
-        assert_eq!((next.lines[0].text.as_str(), next.fresh, next.of), ("new", true, Some((10, 2))));
+        assert_eq!((next.lines[0].text.as_str(), next.fresh, next.attempt), ("new", true, Some((10, 2))));
     }
 
     /// The output of every attempt lies in the same file: a longer one of the next attempt is not the end of the last one's.
@@ -288,14 +299,14 @@ mod tests {
         let texts = |log: &LiveLog| log.lines.iter().map(|line| line.text.clone()).collect::<Vec<_>>();
         begins(7, 1, "first\n");
         let first = ask(temp.path(), LiveLogKind::Agent, None);
-        assert_eq!((texts(&first), first.of), (vec!["first".to_owned()], Some((4, 1))));
+        assert_eq!((texts(&first), first.attempt), (vec!["first".to_owned()], Some((4, 1))));
         begins(7, 1, "first\nmore\n");
         let next_page = ask(temp.path(), LiveLogKind::Agent, Some(&first.next));
         assert_eq!((texts(&next_page), next_page.fresh), (vec!["more".to_owned()], false));
         begins(8, 2, "second attempt\nthat says more\n");
         let next = ask(temp.path(), LiveLogKind::Agent, Some(&next_page.next));
         assert_eq!(texts(&next), ["second attempt", "that says more"]);
-        assert_eq!((next.fresh, next.of), (true, Some((4, 2))));
+        assert_eq!((next.fresh, next.attempt), (true, Some((4, 2))));
         // The same attempt, retried.
         begins(9, 2, "second attempt\nthat says more\n");
         assert!(ask(temp.path(), LiveLogKind::Agent, Some(&next.next)).fresh);

@@ -119,7 +119,7 @@ impl Workbench {
             checks,
             endpoint: abilities,
             estimate,
-            at: model::timestamp::to_the_second(SystemTime::now()),
+            checked_at: model::timestamp::to_the_second(SystemTime::now()),
             seconds: begun.elapsed().as_secs_f64(),
         })
     }
@@ -164,7 +164,7 @@ fn wrong(errors: &[FieldError]) -> Preflight {
         endpoint: None,
         estimate: None,
         can_start: false,
-        at: model::timestamp::to_the_second(SystemTime::now()),
+        checked_at: model::timestamp::to_the_second(SystemTime::now()),
         seconds: 0.0,
     }
 }

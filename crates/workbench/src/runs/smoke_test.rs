@@ -53,7 +53,7 @@ pub(super) fn settings(mut form: FormSettings, folder: &Path) -> Result<FormSett
     form.oracle_seed = standard.oracle_seed;
     let no_folder = |reason: String| {
         ApiError::new("run.no_folder", format!("The temporary folder cannot be made: {reason}"))
-            .at(folder.display().to_string())
+            .with_path(folder.display().to_string())
     };
     make(folder).map_err(no_folder)?;
     form.output_dir = (1..u32::MAX)

@@ -213,13 +213,13 @@ pub fn read_run_detail(folder: &Path) -> Result<LiveRunDetail, ApiError> {
 pub fn send_control_request(folder: &Path, run: &live::LiveRun, action: &RunAction) -> Result<(), ApiError> {
     if !matches!(run.state, RunState::Running | RunState::Paused | RunState::Stopping) {
         return Err(ApiError::new("run.not_live", "Nobody plays this run now")
-            .at(folder.display().to_string())
+            .with_path(folder.display().to_string())
             .hint("Resume it"));
     }
     if let RunAction::Retry { episode } = action {
         let Some(found) = run.episodes.iter().find(|e| e.name == *episode) else {
             return Err(ApiError::new("run.no_episode", format!("The run has no episode {episode}"))
-                .at(folder.display().to_string()));
+                .with_path(folder.display().to_string()));
         };
         if matches!(found.phase, Phase::Over | Phase::Queued) && !is_resumable(found.phase, found.end_reason)
         {
@@ -227,7 +227,7 @@ pub fn send_control_request(folder: &Path, run: &live::LiveRun, action: &RunActi
                     "run.episode_not_live",
                     format!("No attempt of {episode} is running"),
                 )
-                .at(folder.display().to_string())
+                .with_path(folder.display().to_string())
                 .hint("An episode that its agent ended is a result, and stays; one that the endpoint ended can be retried"));
         }
         if run.lacks_snapshots && found.phase != Phase::Over {
@@ -235,7 +235,7 @@ pub fn send_control_request(folder: &Path, run: &live::LiveRun, action: &RunActi
                 "The running attempt of {episode} cannot be retried: attempts at a task begin from a snapshot only with restore_before_try=true"
             );
             return Err(ApiError::new("run.no_snapshot", message)
-                .at(folder.display().to_string())
+                .with_path(folder.display().to_string())
                 .hint("Stop the run and resume it: the task is then played from its first step, or with harbor.snapshots=each_step from the one that is played"));
         }
     }

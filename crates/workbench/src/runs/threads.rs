@@ -111,7 +111,7 @@ impl Workbench {
         let found = self.run_preflight(&settings, super::EndpointCall::Nothing)?;
         if let Some(check) = found.checks.iter().find(|check| check.state == CheckState::Fail) {
             let mut error = ApiError::new("run.preflight", format!("{}: {}", check.title, check.value))
-                .at(form.output_dir);
+                .with_path(form.output_dir);
             error.hint.clone_from(&check.sentence);
             return Err(error);
         }
@@ -165,7 +165,7 @@ impl Workbench {
             let mut runs = self.runs.lock();
             if runs.get(&folder).is_some_and(|own_run| own_run.playing) {
                 return Err(ApiError::new("run.running", "This run is being played here already")
-                    .at(folder.display().to_string()));
+                    .with_path(folder.display().to_string()));
             }
             runs.insert(folder.clone(), own_run.clone());
         }

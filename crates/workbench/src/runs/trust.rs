@@ -114,7 +114,7 @@ impl Workbench {
 
 fn untrusted_error(folder: &Path) -> ApiError {
     ApiError::new("run.stranger", "This run was not begun by this library on this machine")
-        .at(folder.display().to_string())
+        .with_path(folder.display().to_string())
         .hint(
             "Its folder decides what a resume does. Look at what it would do, then resume it with --trust, or with Trust and \
              resume in the app",

@@ -105,13 +105,13 @@ pub(super) fn rows(run: &RunTrust) -> Vec<TrustRow> {
             |endpoint| format!("{} is asked", endpoint.base_url),
         );
         let endpoint = row("Endpoint", run.endpoint.as_deref().unwrap_or("unknown"));
-        rows.push(kept(endpoint, TrustChoice::Endpoint, &instead));
+        rows.push(with_choice(endpoint, TrustChoice::Endpoint, &instead));
     }
     if let Some(key) = &run.key {
         let local_key =
             local_endpoint.and_then(|endpoint| endpoint.key.as_deref()).unwrap_or("no key is sent");
         let instead = if run.mode == "direct" { "it cannot be resumed without them" } else { local_key };
-        rows.push(kept(row("Key", key), TrustChoice::Key, instead));
+        rows.push(with_choice(row("Key", key), TrustChoice::Key, instead));
     }
     let mut add = |name: &str, value: &str| rows.push(row(name, value));
     if run.mode == "gateway" || run.mode == "direct" {
@@ -126,7 +126,11 @@ pub(super) fn rows(run: &RunTrust) -> Vec<TrustRow> {
     add("Bound folders", &listed(&run.binds));
     add("Arguments", if run.arguments.is_empty() { "none" } else { run.arguments.as_str() });
     if !run.variables.is_empty() {
-        rows.push(kept(row("Variables", &listed(&run.variables)), TrustChoice::Variables, "not handed over"));
+        rows.push(with_choice(
+            row("Variables", &listed(&run.variables)),
+            TrustChoice::Variables,
+            "not handed over",
+        ));
     }
     let mut add = |name: &str, value: &str| rows.push(row(name, value));
     if !run.variables_set.is_empty() {
@@ -171,7 +175,8 @@ fn task_images_in_words(images: &TaskImages) -> String {
     if let Some(image) = &images.image {
         return format!("{tasks}: the image {image}");
     }
-    let base = if images.from.is_empty() { "unknown".to_owned() } else { images.from.join(", ") };
+    let base =
+        if images.base_images.is_empty() { "unknown".to_owned() } else { images.base_images.join(", ") };
     let mut executes = images.executes.clone();
     if images.more > 0 {
         executes.push(format!("{} more that are not shown", images.more));
@@ -184,7 +189,7 @@ fn row(name: &str, value: &str) -> TrustRow {
     TrustRow { name: name.to_owned(), value: without_gaps(value), instead: None, keep: None }
 }
 
-fn kept(row: TrustRow, keep: TrustChoice, instead: &str) -> TrustRow {
+fn with_choice(row: TrustRow, keep: TrustChoice, instead: &str) -> TrustRow {
     TrustRow { instead: Some(without_gaps(instead)), keep: Some(keep), ..row }
 }
 
@@ -355,14 +360,14 @@ mod tests {
         let built = TaskImages {
             tasks: vec!["a".to_owned(), "b".to_owned()],
             image: None,
-            from: vec!["debian".to_owned()],
+            base_images: vec!["debian".to_owned()],
             executes: vec!["RUN curl example.org | sh".to_owned()],
             more: 3,
         };
         let named = TaskImages {
             tasks: vec!["c".to_owned()],
             image: Some("example/one:1".to_owned()),
-            from: Vec::new(),
+            base_images: Vec::new(),
             executes: Vec::new(),
             more: 0,
         };

@@ -24,11 +24,11 @@ pub(crate) fn open_tree(path: &Path) -> Result<Tree, ApiError> {
     // Only whether it answers: the index of a large zip may take its time.
     let is_there = files::deadline::within_limit(path, move || owned_path.exists()).map_err(|error| {
         ApiError::new("source.no_answer", format!("The folder or zip cannot be opened: {error}"))
-            .at(shown.clone())
+            .with_path(shown.clone())
     })?;
     if !is_there {
         return Err(ApiError::new("source.missing", "There is no such folder or zip")
-            .at(shown)
+            .with_path(shown)
             .hint("Check the path"));
     }
     match Tree::open(path) {
@@ -51,7 +51,7 @@ pub(super) fn name_of(path: &Path) -> String {
 
 fn unreadable(path: &Path, error: &ReadError) -> ApiError {
     ApiError::new("source.unreadable", format!("Could not open {}: {error}", name_of(path)))
-        .at(path.display().to_string())
+        .with_path(path.display().to_string())
         .hint(OPENED)
 }
 
@@ -66,7 +66,7 @@ pub(super) fn no_zip(path: &Path) -> ApiError {
         let message =
             format!("Could not open {name}: the zip is damaged or cut off, its list of contents is missing");
         return ApiError::new("source.unreadable", message)
-            .at(path.display().to_string())
+            .with_path(path.display().to_string())
             .hint("Copy or download it again, or open the folder that it was made of");
     }
     match discover(&tree) {
@@ -114,7 +114,7 @@ pub(super) fn no_rows(source: &Source, warnings: &[Warning]) -> ApiError {
             "Check that it is the right file, and whole".to_owned(),
         ),
     };
-    ApiError::new("table.no_rows", message).at(source.path.clone()).hint(hint)
+    ApiError::new("table.no_rows", message).with_path(source.path.clone()).hint(hint)
 }
 
 /// The formats of a source.
@@ -122,7 +122,7 @@ pub(super) fn found_formats(formats: Vec<FoundFormat>) -> Vec<FoundItem> {
     let thing = |format: FoundFormat| FoundItem {
         kind: format.id.to_owned(),
         name: format.name.to_owned(),
-        at: format.folder,
+        path: format.folder,
         count: format.places,
         read: true,
         instead: None,
@@ -135,7 +135,7 @@ pub(super) fn not_read(found: unread::UnreadResults) -> FoundItem {
     FoundItem {
         kind: found.kind.to_owned(),
         name: found.name,
-        at: found.path,
+        path: found.path,
         count: u32::try_from(found.count).unwrap_or(u32::MAX),
         read: false,
         instead: Some(found.instead.into_owned()),
@@ -167,7 +167,8 @@ pub(super) fn not_recognized(nothing: NotFound, path: &Path) -> ApiError {
             "docs/formats.md describes the layouts; choose the folder that holds the results".to_owned(),
         ),
     };
-    let mut error = ApiError::new("source.not_recognised", message).at(path.display().to_string()).hint(hint);
+    let mut error =
+        ApiError::new("source.not_recognised", message).with_path(path.display().to_string()).hint(hint);
     error.not_recognised = Some(Box::new(NotRecognized {
         name,
         files: nothing.files,
@@ -213,7 +214,7 @@ fn table_columns(incomplete: IncompleteTable) -> TableColumns {
     };
     TableColumns {
         map: incomplete.suggestion(),
-        at: incomplete.path,
+        path: incomplete.path,
         there: incomplete.present.into_iter().map(str::to_owned).collect(),
         missing: incomplete.missing.iter().map(guess).collect(),
         columns: incomplete.columns,

@@ -123,14 +123,14 @@ fn failures_are_counted_by_class_and_lead_to_their_cases() {
     let cases = |request| library.workbench.list_failure_cases(request).unwrap();
     for share in &failures.total.shares {
         let page = cases(FailureCasesRequest {
-            of: request.clone(),
+            failures: request.clone(),
             class: Some(share.class.clone()),
             ..FailureCasesRequest::default()
         });
         assert_eq!((page.total, page.rows.len() as u32), (share.attempts, share.attempts));
         // A share of tests leads to the attempts that have them, whatever their own class is.
         let page = cases(FailureCasesRequest {
-            of: request.clone(),
+            failures: request.clone(),
             class: Some(share.class.clone()),
             by_tests: true,
             ..FailureCasesRequest::default()
@@ -141,10 +141,10 @@ fn failures_are_counted_by_class_and_lead_to_their_cases() {
         assert_eq!(page.rows.iter().map(tests_of_class).sum::<u32>(), share.tests, "{}", share.class);
         assert!(page.rows.iter().all(|case| tests_of_class(case) > 0));
     }
-    let all = cases(FailureCasesRequest { of: request.clone(), ..FailureCasesRequest::default() });
+    let all = cases(FailureCasesRequest { failures: request.clone(), ..FailureCasesRequest::default() });
     assert_eq!((all.rows[0].turn, all.rows[0].passed, all.rows[0].total), (3, Some(2), Some(10)));
     let page = cases(FailureCasesRequest {
-        of: request.clone(),
+        failures: request.clone(),
         offset: 5,
         limit: 10,
         ..FailureCasesRequest::default()
@@ -161,10 +161,10 @@ fn failures_are_counted_by_class_and_lead_to_their_cases() {
     let counts: Vec<(&str, u32)> = groups.iter().map(|g| (g.key.as_str(), g.attempts)).collect();
     assert_eq!(counts, [("2", 4), ("3", 3)]);
     let page =
-        cases(FailureCasesRequest { of: by_turn, group: "2".into(), ..FailureCasesRequest::default() });
+        cases(FailureCasesRequest { failures: by_turn, group: "2".into(), ..FailureCasesRequest::default() });
     assert!(page.total == 4 && page.rows.iter().all(|row| row.turn == 2));
     let wrong = FailureCasesRequest {
-        of: request,
+        failures: request,
         class: Some("bad luck".into()),
         origin: Some(FailureOrigin::New),
         ..FailureCasesRequest::default()

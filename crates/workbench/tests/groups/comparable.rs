@@ -119,19 +119,19 @@ fn what_has_runs_in_common_is_not_said_to_share_no_scenario() {
     let run = Member::Run { run: "lab.a".into() };
     let compared = CompareRequest { members: vec![run, tag], ..CompareRequest::default() };
     let paired =
-        library.workbench.table(&TableSubject::Paired { of: compared.clone(), other: None }).unwrap();
+        library.workbench.table(&TableSubject::Paired { request: compared.clone(), other: None }).unwrap();
     assert!(paired.rows.is_empty());
     let notes = paired.notes.join(" ");
     assert!(notes.contains("have runs, or trials of them, in common: nothing is paired."), "{notes}");
     assert!(!notes.contains("no scenario"), "{notes}");
-    let pairs = library.workbench.table(&TableSubject::Pairs { of: compared.clone() }).unwrap();
+    let pairs = library.workbench.table(&TableSubject::Pairs { request: compared.clone() }).unwrap();
     let shared = pairs.columns.iter().position(|column| column.name == "shared_scenarios").unwrap();
     assert_eq!((&pairs.rows[0][shared], pairs.columns[shared].missing.as_ref()), (&None, "n/a"));
-    let figure = FigureSubject::Paired { of: compared, other: 1 };
+    let figure = FigureSubject::Paired { request: compared, other: 1 };
     let figure = ExportSubject::Figure { figure, preset: "icml".into(), height_pt: None, grey: false };
     let refused = library
         .workbench
-        .export(ExportRequest { of: figure, format: ExportFormat::Svg, to: None })
+        .export(ExportRequest { subject: figure, format: ExportFormat::Svg, path: None })
         .unwrap_err();
     assert!(refused.message.contains("in common: nothing is paired"), "{}", refused.message);
 }
@@ -159,17 +159,17 @@ fn why_nothing_is_tested_over_all_is_said_truly() {
         reason.contains("runs in common") && reason.contains("1 run, or trials of it, is in both"),
         "{reason}"
     );
-    let pairs = library.workbench.table(&TableSubject::Pairs { of: group_request.clone() }).unwrap();
+    let pairs = library.workbench.table(&TableSubject::Pairs { request: group_request.clone() }).unwrap();
     let caution =
         comparison.cautions.iter().find(|caution| caution.contains("is in both: nothing is tested"));
     assert!(pairs.notes.contains(caution.unwrap()), "{:?}", pairs.notes);
     let report_path = tempfile::tempdir().unwrap();
     let path = report_path.path().join("report.md");
-    let report = ExportSubject::Report { of: group_request, preset: "icml".into() };
+    let report = ExportSubject::Report { request: group_request, preset: "icml".into() };
     let report_path = Some(path.to_string_lossy().into_owned());
     library
         .workbench
-        .export(ExportRequest { of: report, format: ExportFormat::Md, to: report_path })
+        .export(ExportRequest { subject: report, format: ExportFormat::Md, path: report_path })
         .unwrap();
     let text = std::fs::read_to_string(path).unwrap();
     assert!(text.contains("There is no log-rank test over all runs: members have runs in common"), "{text}");
@@ -270,7 +270,7 @@ fn who_stops_at_a_failure_and_who_goes_on_differ_in_more_than_stamina() {
     let compare_request =
         CompareRequest { members: members(&["lab.a", "lab.bb"]), ..CompareRequest::default() };
     let caption = |measure| {
-        let figure = FigureSubject::Bars { of: compare_request.clone(), measure, published: false };
+        let figure = FigureSubject::Bars { request: compare_request.clone(), measure, published: false };
         figures::caption(&library.workbench.print_spec(&figure, "icml", None, false).unwrap())
     };
     assert!(caption(Measure::Score).contains("not on equal terms"), "{}", caption(Measure::Score));

@@ -19,7 +19,8 @@ fn failing_tests_say_where_they_passed_before() {
     let (_folder, library) = library(&[given("a", "h", "x", turns)]);
     let origins_request = FailuresRequest { members: members(&["lab.a"]), ..FailuresRequest::default() };
     let cases = |request: FailureCasesRequest| library.workbench.list_failure_cases(request).unwrap();
-    let page = cases(FailureCasesRequest { of: origins_request.clone(), ..FailureCasesRequest::default() });
+    let page =
+        cases(FailureCasesRequest { failures: origins_request.clone(), ..FailureCasesRequest::default() });
     let standing: Vec<Vec<_>> = page
         .rows
         .iter()
@@ -41,7 +42,7 @@ fn failing_tests_say_where_they_passed_before() {
         ]
     );
     let request = FailureCasesRequest {
-        of: origins_request,
+        failures: origins_request,
         turn: Some(4),
         most_tests: 1,
         ..FailureCasesRequest::default()
@@ -72,7 +73,8 @@ fn repair_counts_one_population_in_every_group() {
 
     let by_turn = FailuresRequest { group: FailureGrouping::Turn, ..failures_request.clone() };
     let by_turn = library.workbench.get_failures(by_turn).unwrap();
-    let counts: Vec<_> = by_turn.groups.iter().map(|g| (g.key.as_str(), g.made, g.attempts)).collect();
+    let counts: Vec<_> =
+        by_turn.groups.iter().map(|g| (g.key.as_str(), g.attempts_in_scope, g.attempts)).collect();
     // Two runs reached turn 1, in four attempts.
     assert_eq!(counts, [("1", 4, 2), ("2", 1, 1), ("4", 1, 1)]);
     assert!((by_turn.groups[0].rate.unwrap().0 - 0.5).abs() < 1e-12);
@@ -89,9 +91,13 @@ fn repair_counts_one_population_in_every_group() {
         library.workbench.get_failures(FailuresRequest { scope, ..failures_request.clone() }).unwrap()
     };
     let turns = scoped(FailureScope::Turns);
-    assert_eq!((turns.attempts, turns.total.made), (2, 5));
+    assert_eq!((turns.attempts, turns.total.attempts_in_scope), (2, 5));
     let first = scoped(FailureScope::First);
-    assert_eq!((first.attempts, first.total.made, first.all_attempts), (1, 3, 7), "turns 1 and 2, and 1");
+    assert_eq!(
+        (first.attempts, first.total.attempts_in_scope, first.all_attempts),
+        (1, 3, 7),
+        "turns 1 and 2, and 1"
+    );
     // What a retry repaired is no final attempt of a turn not passed: a narrower scope says nothing of it.
     assert_eq!((&turns.repair, &first.repair), (repair, repair));
     // Nor is a group left out because nothing in scope failed in it: turns 1 and 4 have no first failure.
@@ -105,7 +111,7 @@ fn repair_counts_one_population_in_every_group() {
     assert_eq!(began(&first_failures), in_turns);
     let turn_request =
         FailuresRequest { group: FailureGrouping::Turn, scope: FailureScope::First, ..failures_request };
-    let times = library.workbench.table(&TableSubject::RepairTimes { of: turn_request }).unwrap();
+    let times = library.workbench.table(&TableSubject::RepairTimes { request: turn_request }).unwrap();
     assert_eq!(times.rows.len(), 4, "three turns, and all");
 }
 
@@ -139,8 +145,12 @@ fn the_turn_page_and_the_failures_page_count_failing_tests_alike() {
         let library = Library::new(&[path]);
         for run in library.workbench.list_runs(ListRuns::default()).unwrap().rows {
             let group = FailuresRequest { members: members(&[&run.id]), ..FailuresRequest::default() };
-            let request =
-                FailureCasesRequest { of: group, most_tests: 100_000, limit: 10_000, ..Default::default() };
+            let request = FailureCasesRequest {
+                failures: group,
+                most_tests: 100_000,
+                limit: 10_000,
+                ..Default::default()
+            };
             let page = library.workbench.list_failure_cases(request).unwrap();
             // Every seventh is enough of the sample's many.
             let cases = page.rows.iter().filter(|case| !case.failing.is_empty());

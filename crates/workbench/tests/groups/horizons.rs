@@ -13,7 +13,7 @@ fn a_median_that_is_not_reached_stands_beside_one_that_is_unknown() {
     let request = FailuresRequest::default();
     let repair = library.workbench.get_failures(request.clone()).unwrap().repair;
     assert_eq!((repair.median_attempts, repair.median_turns), (Median::Unknown, Median::NotReached));
-    let shown = library.workbench.table(&TableSubject::RepairTimes { of: request }).unwrap().to_markdown();
+    let shown = library.workbench.table(&TableSubject::RepairTimes { request }).unwrap().to_markdown();
     assert!(shown.contains("| 2 | 0 | 0 | n/a | unknown | 1 | 0 | 0 | 0 | not reached |"), "{shown}");
 }
 

@@ -11,7 +11,7 @@ fn spent(turns: &[&[&[Try]]]) -> (ComparedMember, String) {
     let (_folder, library) = library(&[given("a", "h", "x", turns)]);
     let cases_request = CompareRequest { members: members(&["lab.a"]), ..CompareRequest::default() };
     let comparison = library.workbench.compare_runs(cases_request.clone()).unwrap();
-    let figure = FigureSubject::Bars { of: cases_request, measure: Measure::Steps, published: false };
+    let figure = FigureSubject::Bars { request: cases_request, measure: Measure::Steps, published: false };
     let caption = figures::caption(&library.workbench.print_spec(&figure, "icml", None, false).unwrap());
     (comparison.members.into_iter().next().unwrap(), caption)
 }

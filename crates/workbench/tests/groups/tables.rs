@@ -89,7 +89,7 @@ fn numbers_of_a(library: &Library) -> (Numbers, Numbers, usize) {
     let together = member.pass_rate.unwrap();
     assert_eq!(member.scenarios, together.tasks);
     let tasks = TasksRequest { members: members(&["t.csv.a"]), ..TasksRequest::default() };
-    let ks = library.workbench.table(&TableSubject::PassAtK { of: tasks }).unwrap().rows.len();
+    let ks = library.workbench.table(&TableSubject::PassAtK { request: tasks }).unwrap().rows.len();
     (
         (alone.tasks, alone.trials, alone.pass_at_k.len(), row.score),
         (together.tasks, together.trials, together.pass_at_k.len(), member.score),

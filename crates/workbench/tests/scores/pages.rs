@@ -27,7 +27,7 @@ fn pages_tables_and_reports_have_the_same_scores() {
         "tasks are named as EvoCode-Bench's"
     );
     for table in
-        [TableSubject::Scores { of: compared_runs(&[&run.id]) }, TableSubject::Matrix { of: request }]
+        [TableSubject::Scores { request: compared_runs(&[&run.id]) }, TableSubject::Matrix { request }]
     {
         let table = library.workbench.table(&table).unwrap();
         let value = |name: &str| {
@@ -70,7 +70,7 @@ fn mt_at_k_is_refused_with_the_reason_where_attempts_are_not_independent() {
     assert!(scores.rounds.missing[0].starts_with(reason), "{:?}", scores.rounds.missing);
     let table = library
         .workbench
-        .table(&TableSubject::Scores { of: compared_runs(&[&runs(&library)[0].id]) })
+        .table(&TableSubject::Scores { request: compared_runs(&[&runs(&library)[0].id]) })
         .unwrap();
     assert!(table.notes.iter().any(|note| note.contains(reason)), "{:?}", table.notes);
     assert!(
@@ -99,7 +99,8 @@ fn scores_of_turns_do_not_apply_to_a_benchmark_that_does_not_grade_turns() {
     let library = Library::fixtures(&["staminabench/own"]);
     let run = &runs(&library)[0];
     assert_eq!((compared(&library, &run.id), run.rounds.clone()), (None, None));
-    let table = library.workbench.table(&TableSubject::Scores { of: compared_runs(&[&run.id]) }).unwrap();
+    let table =
+        library.workbench.table(&TableSubject::Scores { request: compared_runs(&[&run.id]) }).unwrap();
     assert!(table.notes.iter().any(|note| note.contains("these scores do not apply")), "{:?}", table.notes);
 }
 

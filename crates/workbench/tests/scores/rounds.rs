@@ -223,11 +223,11 @@ fn rounds_by_themselves_have_no_scores_of_chains_and_are_not_called_tasks() {
     assert_eq!((member.score, member.scores.unwrap().perfect), (None, None));
 
     let tasks_request = || TasksRequest { members: members(&[&run.id]), ..TasksRequest::default() };
-    let grid = library.workbench.table(&TableSubject::TaskGrid { of: tasks_request() }).unwrap();
+    let grid = library.workbench.table(&TableSubject::TaskGrid { request: tasks_request() }).unwrap();
     assert_eq!((grid.title.as_str(), grid.rows.len()), ("Rounds", 4));
-    assert!(grid.notes.contains(&"4 rounds, of which 1 is solved by no run.".to_owned()), "{:?}", grid.notes);
+    assert!(grid.notes.contains(&"4 rounds: 1 is solved by no run.".to_owned()), "{:?}", grid.notes);
     let per_round =
-        library.workbench.table(&TableSubject::PerTask { of: tasks_request() }).unwrap().to_markdown();
+        library.workbench.table(&TableSubject::PerTask { request: tasks_request() }).unwrap().to_markdown();
     assert!(per_round.contains("| Rounds solved |") && !per_round.contains("Tasks solved"), "{per_round}");
 }
 

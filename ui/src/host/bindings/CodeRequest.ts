@@ -8,7 +8,7 @@ export type CodeRequest = {
 /**
  * The attempt whose code is shown.
  */
-of: AttemptRef, 
+attempt: AttemptRef, 
 /**
  * Turn and attempt to compare with; `None` = the attempt before, or the last attempt of the turn before.
  */

@@ -9,7 +9,7 @@ export type ExportRequest = {
 /**
  * What.
  */
-of: ExportSubject, 
+subject: ExportSubject, 
 /**
  * As what.
  */
@@ -17,4 +17,4 @@ format: ExportFormat,
 /**
  * Absolute path to write to; `None` = the answer carries the content.
  */
-to: string | null, };
+path: string | null, };

@@ -38,7 +38,7 @@ grey: boolean, } | { "what": "report",
 /**
  * Whose.
  */
-of: CompareRequest, 
+request: CompareRequest, 
 /**
  * Venue of its figures.
  */
@@ -46,7 +46,7 @@ preset: string, } | { "what": "bundle",
 /**
  * Whose.
  */
-of: CompareRequest, 
+request: CompareRequest, 
 /**
  * Venue of its figures and of the pictures of its tables.
  */

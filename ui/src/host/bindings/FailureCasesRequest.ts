@@ -9,7 +9,7 @@ export type FailureCasesRequest = {
 /**
  * As in the request for failures.
  */
-of: FailuresRequest, 
+failures: FailuresRequest, 
 /**
  * Key of the group; `""` = all.
  */

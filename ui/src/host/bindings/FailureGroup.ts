@@ -22,7 +22,7 @@ simulated: boolean,
  * Attempts that the scope is about: all that were made; final ones of turns; final ones of turns at risk (with no failed
  * turn before, and not ended from outside).
  */
-made: number, 
+attempts_in_scope: number, 
 /**
  * Failed attempts.
  */

@@ -13,7 +13,7 @@ export type FigureSubject = { "kind": "survival",
 /**
  * Whose.
  */
-of: CompareRequest, 
+request: CompareRequest, 
 /**
  * Which bands.
  */
@@ -21,7 +21,7 @@ bands: Bands, } | { "kind": "differences",
 /**
  * Whose.
  */
-of: CompareRequest, 
+request: CompareRequest, 
 /**
  * Ratios instead of differences.
  */
@@ -29,7 +29,7 @@ ratio: boolean, } | { "kind": "paired",
 /**
  * Whose.
  */
-of: CompareRequest, 
+request: CompareRequest, 
 /**
  * Index of the other member.
  */
@@ -37,11 +37,11 @@ other: number, } | { "kind": "first_failures",
 /**
  * Whose.
  */
-of: CompareRequest, } | { "kind": "bars", 
+request: CompareRequest, } | { "kind": "bars", 
 /**
  * Whose.
  */
-of: CompareRequest, 
+request: CompareRequest, 
 /**
  * Which.
  */
@@ -53,7 +53,7 @@ published: boolean, } | { "kind": "pareto",
 /**
  * Whose.
  */
-of: CompareRequest, } | { "kind": "plane", 
+request: CompareRequest, } | { "kind": "plane", 
 /**
  * Ids of the runs.
  */
@@ -61,7 +61,7 @@ runs: Array<string>, } | { "kind": "matrix",
 /**
  * Which.
  */
-of: MatrixRequest, 
+request: MatrixRequest, 
 /**
  * Published numbers laid over as reference.
  */
@@ -69,7 +69,7 @@ published: boolean, } | { "kind": "retries",
 /**
  * Whose.
  */
-of: RetriesRequest, 
+request: RetriesRequest, 
 /**
  * Published numbers laid over as reference.
  */
@@ -77,4 +77,4 @@ published: boolean, } | { "kind": "failures",
 /**
  * Whose.
  */
-of: FailuresRequest, };
+request: FailuresRequest, };

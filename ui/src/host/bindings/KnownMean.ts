@@ -15,4 +15,4 @@ known: number,
 /**
  * Of how many.
  */
-of: number, };
+total: number, };

@@ -20,7 +20,7 @@ fresh: boolean,
 /**
  * Turn and attempt that it is of, if known.
  */
-of: [number, number] | null, 
+attempt: [number, number] | null, 
 /**
  * Whether something before the first line is left out.
  */

@@ -20,4 +20,4 @@ which: LiveLogKind,
 /**
  * [`LiveLog::next`] of the last answer; `None` = the tail.
  */
-from: string | null, };
+position: string | null, };

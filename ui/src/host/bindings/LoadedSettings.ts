@@ -12,7 +12,7 @@ settings: FormSettings,
 /**
  * Where they come from, in words.
  */
-from: string, 
+origin: string, 
 /**
  * What could not be taken over.
  */

@@ -7,7 +7,7 @@ export type LogLine = {
 /**
  * RFC 3339, if known.
  */
-at: string | null, 
+time: string | null, 
 /**
  * `agent`, `server`, `model`.
  */

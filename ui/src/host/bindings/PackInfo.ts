@@ -12,7 +12,7 @@ source: number,
 /**
  * Folder of the pack inside the source (`""` = the source itself).
  */
-at: string, 
+folder: string, 
 /**
  * Name of the folder or zip.
  */
@@ -26,7 +26,7 @@ path: string,
  */
 problem: string | null, 
 /**
- * `stamina-pack/5`.
+ * `stamina-pack/6`.
  */
 format: string, 
 /**

@@ -118,7 +118,7 @@ dataset_score: number | null,
  */
 case_score: number | null, 
 /**
- * Tasks of which an episode passed every turn; `None` = unknown, nobody was at risk.
+ * Tasks with an episode that passed every turn; `None` = unknown, nobody was at risk.
  */
 perfect: number | null, 
 /**

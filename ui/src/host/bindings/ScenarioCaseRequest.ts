@@ -13,9 +13,9 @@ id: string,
  */
 source: number, 
 /**
- * [`PackInfo::at`].
+ * [`PackInfo::folder`].
  */
-at: string, 
+folder: string, 
 /**
  * From 0.
  */

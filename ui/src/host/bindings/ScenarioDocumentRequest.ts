@@ -14,9 +14,9 @@ document: ScenarioDocument,
  */
 source: number, 
 /**
- * [`PackInfo::at`].
+ * [`PackInfo::folder`].
  */
-at: string, 
+folder: string, 
 /**
  * From 0.
  */

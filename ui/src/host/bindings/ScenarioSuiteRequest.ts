@@ -29,9 +29,9 @@ limit: number,
  */
 source: number, 
 /**
- * [`PackInfo::at`].
+ * [`PackInfo::folder`].
  */
-at: string, 
+folder: string, 
 /**
  * From 0.
  */

@@ -9,9 +9,9 @@ export type ScenarioTurnRef = {
  */
 source: number, 
 /**
- * [`PackInfo::at`].
+ * [`PackInfo::folder`].
  */
-at: string, 
+folder: string, 
 /**
  * From 0.
  */

@@ -23,87 +23,87 @@ export type TableSubject = { "kind": "runs",
 /**
  * Whose.
  */
-of: CompareRequest, } | { "kind": "scores", 
+request: CompareRequest, } | { "kind": "scores", 
 /**
  * Whose.
  */
-of: CompareRequest, } | { "kind": "spent", 
+request: CompareRequest, } | { "kind": "spent", 
 /**
  * Whose.
  */
-of: CompareRequest, } | { "kind": "pairs", 
+request: CompareRequest, } | { "kind": "pairs", 
 /**
  * Whose.
  */
-of: CompareRequest, } | { "kind": "sensitivity", 
+request: CompareRequest, } | { "kind": "sensitivity", 
 /**
  * Whose.
  */
-of: CompareRequest, } | { "kind": "settings", 
+request: CompareRequest, } | { "kind": "settings", 
 /**
  * Whose.
  */
-of: CompareRequest, } | { "kind": "survival", 
+request: CompareRequest, } | { "kind": "survival", 
 /**
  * Whose.
  */
-of: CompareRequest, } | { "kind": "disagreements", 
+request: CompareRequest, } | { "kind": "disagreements", 
 /**
  * Which.
  */
-of: DisagreementRequest, } | { "kind": "matrix", 
+request: DisagreementRequest, } | { "kind": "matrix", 
 /**
  * Which.
  */
-of: MatrixRequest, } | { "kind": "spread", 
+request: MatrixRequest, } | { "kind": "spread", 
 /**
  * Which.
  */
-of: MatrixRequest, } | { "kind": "published", 
+request: MatrixRequest, } | { "kind": "published", 
 /**
  * Which.
  */
-of: MatrixRequest, } | { "kind": "retries", 
+request: MatrixRequest, } | { "kind": "retries", 
 /**
  * Whose.
  */
-of: RetriesRequest, } | { "kind": "gains", 
+request: RetriesRequest, } | { "kind": "gains", 
 /**
  * Whose.
  */
-of: RetriesRequest, } | { "kind": "failures", 
+request: RetriesRequest, } | { "kind": "failures", 
 /**
  * Whose.
  */
-of: FailuresRequest, } | { "kind": "cases", 
+request: FailuresRequest, } | { "kind": "cases", 
 /**
  * Which.
  */
-of: FailureCasesRequest, } | { "kind": "origins", 
+request: FailureCasesRequest, } | { "kind": "origins", 
 /**
  * Whose.
  */
-of: FailuresRequest, } | { "kind": "repairs", 
+request: FailuresRequest, } | { "kind": "repairs", 
 /**
  * Whose.
  */
-of: FailuresRequest, } | { "kind": "repair_times", 
+request: FailuresRequest, } | { "kind": "repair_times", 
 /**
  * Whose.
  */
-of: FailuresRequest, } | { "kind": "flips", 
+request: FailuresRequest, } | { "kind": "flips", 
 /**
  * Whose.
  */
-of: FailuresRequest, } | { "kind": "rules", 
+request: FailuresRequest, } | { "kind": "rules", 
 /**
  * Whose.
  */
-of: FailuresRequest, } | { "kind": "paired", 
+request: FailuresRequest, } | { "kind": "paired", 
 /**
  * Whose.
  */
-of: CompareRequest, 
+request: CompareRequest, 
 /**
  * Index of the other member; `None` = every other.
  */
@@ -135,43 +135,43 @@ members: Array<Member>, } | { "kind": "tasks",
 /**
  * Which.
  */
-of: TasksRequest, } | { "kind": "task_grid", 
+request: TasksRequest, } | { "kind": "task_grid", 
 /**
  * Which.
  */
-of: TasksRequest, } | { "kind": "per_task", 
+request: TasksRequest, } | { "kind": "per_task", 
 /**
  * Whose.
  */
-of: TasksRequest, } | { "kind": "pass_at_k", 
+request: TasksRequest, } | { "kind": "pass_at_k", 
 /**
  * Whose.
  */
-of: TasksRequest, } | { "kind": "library", 
+request: TasksRequest, } | { "kind": "library", 
 /**
  * Which.
  */
-of: ListRuns, } | { "kind": "played", 
+request: ListRuns, } | { "kind": "played", 
 /**
  * Only those that nobody plays.
  */
-over: boolean, } | { "kind": "progress", 
+only_ended: boolean, } | { "kind": "progress", 
 /**
  * Which.
  */
-of: RunFolder, } | { "kind": "suite", 
+run: RunFolder, } | { "kind": "suite", 
 /**
  * Which.
  */
-of: ScenarioSuiteRequest, } | { "kind": "attempts", 
+request: ScenarioSuiteRequest, } | { "kind": "attempts", 
 /**
  * The turn.
  */
-of: TurnRef, } | { "kind": "tests", 
+turn: TurnRef, } | { "kind": "tests", 
 /**
  * The attempt.
  */
-of: AttemptChoice, } | { "kind": "joined", 
+attempt: AttemptChoice, } | { "kind": "joined", 
 /**
  * The one.
  */
@@ -183,12 +183,12 @@ right: AttemptChoice, } | { "kind": "warnings",
 /**
  * Which.
  */
-of: WarningSelection, } | { "kind": "findings", 
+selection: WarningSelection, } | { "kind": "findings", 
 /**
  * The validation.
  */
-of: JobRef, } | { "kind": "mutants", 
+job: JobRef, } | { "kind": "mutants", 
 /**
  * The validation.
  */
-of: JobRef, };
+job: JobRef, };

@@ -35,7 +35,7 @@ changed: number,
 /**
  * Cases that demand the same.
  */
-kept: number, 
+unchanged: number, 
 /**
  * Lines of the reference server as Flask code; unknown if the pack has none.
  */

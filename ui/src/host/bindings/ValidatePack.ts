@@ -9,9 +9,9 @@ export type ValidatePack = {
  */
 source: number, 
 /**
- * [`PackInfo::at`].
+ * [`PackInfo::folder`].
  */
-at: string, 
+folder: string, 
 /**
  * Mutants of each operator at each turn, at most 20; 0 = none.
  */

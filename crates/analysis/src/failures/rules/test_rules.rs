@@ -206,13 +206,17 @@ pub const TEST_RULES: &[Rule<E>] = &[
         id: "server.too_long",
         class: C::TimedOut,
         about: "No answer, or no end, in time (also exit code 124).",
-        applies: |e| !e.was_answered() && (e.gave(TOO_LONG) || e.exit.is_some_and(|(_, got)| got == 124)),
+        applies: |e| {
+            !e.was_answered() && (e.gave(TOO_LONG) || e.exit.is_some_and(|(_, actual)| actual == 124))
+        },
     },
     Rule {
         id: "server.status_5xx",
         class: C::Crashed,
         about: "A status of 500 to 599 (but 501) where another was expected.",
-        applies: |e| e.got().is_some_and(|got| (500..600).contains(&got) && got != 501),
+        applies: |e| {
+            e.unexpected_status().is_some_and(|actual| (500..600).contains(&actual) && actual != 501)
+        },
     },
     Rule {
         id: "program.not_built",
@@ -220,7 +224,7 @@ pub const TEST_RULES: &[Rule<E>] = &[
         about: "The code could not be built, loaded or found (also exit codes 126 and 127).",
         applies: |e| {
             !e.was_answered()
-                && (e.gave(NOT_BUILT) || e.exit.is_some_and(|(_, got)| matches!(got, 126 | 127)))
+                && (e.gave(NOT_BUILT) || e.exit.is_some_and(|(_, actual)| matches!(actual, 126 | 127)))
         },
     },
     Rule {
@@ -235,7 +239,8 @@ pub const TEST_RULES: &[Rule<E>] = &[
         about: "An error that nobody caught, a panic or a signal (also exit codes 132 to 139).",
         applies: |e| {
             !e.was_answered()
-                && (e.gave(CRASHED) || e.exit.is_some_and(|(_, got)| (132..140).contains(&got) || got < -1))
+                && (e.gave(CRASHED)
+                    || e.exit.is_some_and(|(_, actual)| (132..140).contains(&actual) || actual < -1))
         },
     },
     // Names that still respond after their removal.
@@ -245,7 +250,7 @@ pub const TEST_RULES: &[Rule<E>] = &[
         about: "A route or field is missing under its new name or there under its old one, and another test shows that the old one still is.",
         applies: |e| {
             e.old_name_answers
-                && (e.got() == Some(404)
+                && (e.unexpected_status() == Some(404)
                     || e.actual.as_deref() == Some("nothing")
                     || e.expected.as_deref() == Some("nothing")
                     || (e.was_refused() && e.reads_a_list() && (e.has("sort") || e.has("filter"))))
@@ -256,9 +261,9 @@ pub const TEST_RULES: &[Rule<E>] = &[
         class: C::MissingRoute,
         about: "A status of 404, 405 or 501 where another was expected, unless a case about deletion reads a record.",
         applies: |e| {
-            e.got().is_some_and(|got| {
-                matches!(got, 405 | 501)
-                    || (got == 404
+            e.unexpected_status().is_some_and(|actual| {
+                matches!(actual, 405 | 501)
+                    || (actual == 404
                         && (!is_of_deletion(e) || e.request.as_ref().is_some_and(FailedRequest::creates)))
             })
         },
@@ -289,8 +294,8 @@ pub const TEST_RULES: &[Rule<E>] = &[
         about: "Another success than the expected one, or another refusal, unless something that the turn took away was to be not found.",
         applies: |e| {
             let expected = e.status.and_then(|(expected, _)| expected);
-            e.got().zip(expected).is_some_and(|(got, expected)| {
-                expected / 100 == got / 100 && expected >= 200 && !(e.begins("gone") && expected == 404)
+            e.unexpected_status().zip(expected).is_some_and(|(actual, expected)| {
+                expected / 100 == actual / 100 && expected >= 200 && !(e.begins("gone") && expected == 404)
             })
         },
     },
@@ -418,20 +423,22 @@ pub const TEST_RULES: &[Rule<E>] = &[
         id: "status.other",
         class: C::WrongStatus,
         about: "Another status was expected, and no rule before applies.",
-        applies: |e| e.got().is_some(),
+        applies: |e| e.unexpected_status().is_some(),
     },
     // Exit codes.
     Rule {
         id: "exit.accepted",
         class: C::TooLax,
         about: "An exit code other than 0 was expected, and 0 came.",
-        applies: |e| e.exit.is_some_and(|(expected, got)| got == 0 && expected.is_some_and(|code| code != 0)),
+        applies: |e| {
+            e.exit.is_some_and(|(expected, actual)| actual == 0 && expected.is_some_and(|code| code != 0))
+        },
     },
     Rule {
         id: "exit.other",
         class: C::WrongExit,
         about: "Another exit code was expected.",
-        applies: |e| e.exit.is_some_and(|(expected, got)| expected.is_some_and(|code| code != got)),
+        applies: |e| e.exit.is_some_and(|(expected, actual)| expected.is_some_and(|code| code != actual)),
     },
     Rule {
         id: "exit.alone",

@@ -12,11 +12,11 @@ use super::*;
 fn turns(scenario: u32, count: usize) -> Arc<Vec<(Arc<Schema>, Vec<Change>)>> {
     let seed = Seed { base: 11, scenario };
     let mut turns =
-        vec![(Arc::new(ProgrammaticSampler.first_schema(seed).expect("a schema").made), Vec::new())];
+        vec![(Arc::new(ProgrammaticSampler.first_schema(seed).expect("a schema").value), Vec::new())];
     while turns.len() < count {
         let mut schema = next_turn(&turns[turns.len() - 1].0);
         let changes =
-            ProgrammaticSampler.next_turn(seed, &turns[turns.len() - 1].0, 4).expect("changes").made.changes;
+            ProgrammaticSampler.next_turn(seed, &turns[turns.len() - 1].0, 4).expect("changes").value.changes;
         for change in &changes {
             schema = apply(&schema, change).expect("it fits");
         }

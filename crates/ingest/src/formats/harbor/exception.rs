@@ -114,7 +114,7 @@ impl RecordedException {
         let Some(start) = agent.or(verifier) else { return set_up };
         let Some(moment) = self.occurred_at.filter(|moment| moment.zoned == start.zoned) else {
             // Tests that gave a verdict did not fail.
-            let judged = phases.node.and_then(|n| n.at(&["verifier_result", "rewards"])).is_some();
+            let judged = phases.node.and_then(|n| n.descendant(&["verifier_result", "rewards"])).is_some();
             return if verifier.is_some() && !judged { Stage::Verifier } else { Stage::Agent };
         };
         let ended = |phase| phases.time(phase, "finished_at").map(|end| end.micros + RECORDED_AFTER);
@@ -137,12 +137,12 @@ impl RecordedException {
 
 impl Phases<'_> {
     fn time(self, phase: &str, key: &str) -> Option<Moment> {
-        self.node?.at(&[phase, key]).and_then(Node::word).and_then(Moment::parse)
+        self.node?.descendant(&[phase, key]).and_then(Node::word).and_then(Moment::parse)
     }
 
     /// How long the agent worked, in seconds.
     fn agent_seconds(self) -> Option<f64> {
-        let time = |key| self.node?.at(&["agent_execution", key]).and_then(Node::word);
+        let time = |key| self.node?.descendant(&["agent_execution", key]).and_then(Node::word);
         clock::seconds_between(time("started_at")?, time("finished_at")?)
     }
 }

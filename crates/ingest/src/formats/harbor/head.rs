@@ -94,7 +94,7 @@ impl Head {
             self.take(config);
         }
         if self.agent.is_none() {
-            self.agent = result.at(&["agent_info", "name"]).and_then(Node::word).map(str::to_owned);
+            self.agent = result.descendant(&["agent_info", "name"]).and_then(Node::word).map(str::to_owned);
         }
         if self.task.is_empty()
             && let Some(name) = result.get("task_name").and_then(Node::word)

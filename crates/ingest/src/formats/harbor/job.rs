@@ -77,7 +77,7 @@ pub(super) fn run(
     let versions = AgentVersions::from_trials(tree, &parts.trials, info);
     run.harness_version = versions.shown();
     if let Some(info) = info {
-        let text = |keys: &[&str]| info.at(keys).and_then(Node::word).map(str::to_owned);
+        let text = |keys: &[&str]| info.descendant(keys).and_then(Node::word).map(str::to_owned);
         run.harness = text(&["name"]).or(run.harness);
         run.model = text(&["model_info", "name"]).or(run.model);
         run.provider = text(&["model_info", "provider"]).or(run.provider);

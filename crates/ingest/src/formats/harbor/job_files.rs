@@ -68,7 +68,7 @@ impl JobFiles {
 
     /// The version of Harbor that its lock names.
     pub(super) fn harbor_version(&self) -> Option<&str> {
-        self.lock.as_ref()?.at(&["harbor", "version"])?.word()
+        self.lock.as_ref()?.descendant(&["harbor", "version"])?.word()
     }
 
     /// The agents that the configuration names.

@@ -183,7 +183,7 @@ fn is_job(tree: &Tree, folder: &str, entries: &[Entry]) -> bool {
         return true;
     }
     let result = read("result.json");
-    if result.get("n_total_trials").is_some() || result.at(&["stats", "evals"]).is_some() {
+    if result.get("n_total_trials").is_some() || result.descendant(&["stats", "evals"]).is_some() {
         return true;
     }
     if matches!(read("lock.json").get("trials"), Some(Node::List(_))) {

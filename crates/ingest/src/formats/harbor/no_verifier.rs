@@ -11,7 +11,7 @@ use super::step::GradedStep;
 
 /// Whether the configuration of a trial switches its verifier off.
 pub(super) fn is_off(config: &Node) -> bool {
-    config.at(&["verifier", "disable"]).and_then(Node::truth) == Some(true)
+    config.descendant(&["verifier", "disable"]).and_then(Node::truth) == Some(true)
 }
 
 /// Whether an end without a verdict counts all the same: it came from outside.

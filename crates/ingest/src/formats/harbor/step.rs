@@ -155,7 +155,7 @@ fn set_end(attempt: &mut Attempt, cause: Option<Attribution>) -> bool {
 fn times(node: Option<&Node>, attempt: &mut Attempt, unusable: &mut UnusableValues) {
     let mut phase = |part: &str| {
         let mut time = |key: &str| {
-            let value = node.and_then(|n| n.at(&[part, key]));
+            let value = node.and_then(|n| n.descendant(&[part, key]));
             unusable.time(&format!("{part}.{key}"), value)
         };
         let (start, end) = (time("started_at"), time("finished_at"));

@@ -137,9 +137,10 @@ pub(in crate::formats) fn take_cases(
 }
 
 /// Says that not all tests are kept by name.
-fn too_many_tests(path: &str, total: u32, kept: usize) -> Option<Warning> {
-    (total as usize > kept).then(|| {
-        let message = format!("It names {total} tests. All are counted, the first {kept} are kept by name.");
+fn too_many_tests(path: &str, total: u32, named_count: usize) -> Option<Warning> {
+    (total as usize > named_count).then(|| {
+        let message =
+            format!("It names {total} tests. All are counted, the first {named_count} are kept by name.");
         Warning::read_differently(path, "tests.too_many", message)
     })
 }

@@ -225,7 +225,7 @@ impl Trial {
     }
 
     fn rewards_of_last(&self) -> Option<Rewards> {
-        Rewards::from_result(self.step_results()?.last()?.at(&["verifier_result", "rewards"])?)
+        Rewards::from_result(self.step_results()?.last()?.descendant(&["verifier_result", "rewards"])?)
     }
 
     /// The names of all steps that anything of the trial shows to have begun: its result, else its log and folders.

@@ -276,7 +276,7 @@ impl Trial {
             let node = results.and_then(|r| r.get(index)).cloned();
             let traceback = node
                 .as_ref()
-                .and_then(|n| n.at(&["exception_info", "exception_traceback"]))
+                .and_then(|n| n.descendant(&["exception_info", "exception_traceback"]))
                 .map(|_| format!("/step_results/{index}/exception_info/exception_traceback"));
             let started = (!failed_before).then_some(StartedStep { folder, node, traceback });
             steps.push(DeclaredStep { name: Some(name.clone()), started });
@@ -340,7 +340,7 @@ impl Trial {
             episode.extra.insert("result.json".to_owned(), "unreadable".into());
         }
         let Some(result) = &self.result else { return };
-        for (key, value) in result.at(&["verifier_result", "rewards"]).map_or(&[][..], Node::map) {
+        for (key, value) in result.descendant(&["verifier_result", "rewards"]).map_or(&[][..], Node::map) {
             if let Some(value) = value::reward(value) {
                 episode.reported.push((format!("harbor.{key}"), value));
             }

@@ -71,15 +71,15 @@ enum Kind {
 
 /// What the head of a file says it is.
 fn kind(name: &str, outline: &Outline) -> Option<Kind> {
-    let text = |way: &[&str]| outline.at(way).is_some_and(|value| value.text().is_some());
-    let is_present = |way: &[&str]| outline.at(way).is_some();
+    let text = |way: &[&str]| outline.descendant(way).is_some_and(|value| value.text().is_some());
+    let is_present = |way: &[&str]| outline.descendant(way).is_some();
     if name.ends_with(".jsonl") {
         let record = text(&["agent_name"]) && text(&["scenario_id"]) && is_present(&["metric_results"]);
         return record.then_some(Kind::Incremental);
     }
     if !name.ends_with(".json") {
         None
-    } else if outline.at(&["evaluation_metadata", "framework"]).and_then(Outline::text)
+    } else if outline.descendant(&["evaluation_metadata", "framework"]).and_then(Outline::text)
         == Some("LoCoBench-Agent")
     {
         Some(Kind::Final)
@@ -182,14 +182,15 @@ pub(super) fn agents(tree: &Tree, place_folder: &str, report: &mut Report) -> BT
                     Err(error) => report.unreadable(&path, &error, "Its records are left out."),
                 },
                 Some(Kind::Final) => {
-                    let listed = keys(outline.at(&["agent_summaries"]))
-                        .or_else(|| keys(outline.at(&["detailed_results"])));
+                    let listed = keys(outline.descendant(&["agent_summaries"]))
+                        .or_else(|| keys(outline.descendant(&["detailed_results"])));
                     for name in listed.unwrap_or_default() {
                         agents.add(name, |agent| agent.finals.push(path.clone()));
                     }
                 }
                 Some(Kind::Conversation) => {
-                    if let Some(name) = outline.at(&["evaluation_info", "agent_name"]).and_then(Outline::text)
+                    if let Some(name) =
+                        outline.descendant(&["evaluation_info", "agent_name"]).and_then(Outline::text)
                     {
                         agents.add(name.to_owned(), |agent| agent.conversations.push(path));
                     }

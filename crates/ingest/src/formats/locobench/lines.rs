@@ -55,7 +55,7 @@ pub(super) fn for_each_line(
 }
 
 /// The line that begins at a byte of a file, so that what stands before it is not read.
-pub(super) fn at(tree: &Tree, path: &str, offset: u64) -> Result<Vec<u8>, ReadError> {
+pub(super) fn line_at(tree: &Tree, path: &str, offset: u64) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
     BufReader::with_capacity(256 << 10, tree.open_file_at(path, offset)?)
         .take(LINE_CAP)

@@ -44,7 +44,7 @@ pub(super) fn parse_record(bytes: &[u8]) -> Record {
         let mut fields = Fields::new();
         let mut json = serde_json::Deserializer::from_slice(bytes);
         let error = fields.take(&mut json).and_then(|()| json.end()).err();
-        (Node::Map(fields.kept), error.map(|error| files::json_error(error, Some(bytes))))
+        (Node::Map(fields.entries), error.map(|error| files::json_error(error, Some(bytes))))
     };
     let (node, broken) = parse(bytes);
     if broken.is_none() {
@@ -67,7 +67,7 @@ pub(super) fn parse_record(bytes: &[u8]) -> Record {
 pub(super) fn read_transcript(tree: &Tree, path: &str, known: &HashSet<String>) -> Record {
     let mut fields = Fields { known: Some(known), ..Fields::new() };
     let broken = tree.read_json_into(path, FILE_CAP, &mut fields).err();
-    Record { node: Node::Map(fields.kept), broken, not_strict: false }
+    Record { node: Node::Map(fields.entries), broken, not_strict: false }
 }
 
 /// Reads the record that begins at a byte of a file of final results. Nothing before or behind it is read.
@@ -77,7 +77,7 @@ pub(super) fn read_final_record(tree: &Tree, path: &str, offset: u64) -> Result<
     let mut fields = Fields::new();
     let reader = BufReader::with_capacity(256 << 10, tree.open_file_at(path, offset)?.take(FILE_CAP));
     match fields.take(&mut serde_json::Deserializer::from_reader(reader)) {
-        Ok(()) => Ok(Node::Map(fields.kept)),
+        Ok(()) => Ok(Node::Map(fields.entries)),
         // It may be no strict JSON.
         Err(_) => Ok(parse_record(&finals::value_at(tree, path, offset, LINE_CAP)?).node),
     }
@@ -85,7 +85,7 @@ pub(super) fn read_final_record(tree: &Tree, path: &str, offset: u64) -> Result<
 
 /// Reads the fields of an object, and keeps those that came before an error.
 struct Fields<'a> {
-    kept: Vec<(String, Node)>,
+    entries: Vec<(String, Node)>,
     known: Option<&'a HashSet<String>>,
     /// Most values and texts of all fields together, as [`NODE_CAP`] counts them.
     most: u64,
@@ -93,13 +93,13 @@ struct Fields<'a> {
 
 impl Fields<'_> {
     const fn new() -> Self {
-        Self { kept: Vec::new(), known: None, most: MOST }
+        Self { entries: Vec::new(), known: None, most: MOST }
     }
 
     /// Whether the session is one whose record has the conversation.
     fn is_known(&self) -> bool {
         let id = self
-            .kept
+            .entries
             .iter()
             .find(|(key, _)| key == "evaluation_info")
             .and_then(|(_, info)| info.get("session_id"));
@@ -109,7 +109,7 @@ impl Fields<'_> {
 
 impl JsonSink for Fields<'_> {
     fn restart(&mut self) {
-        self.kept.clear();
+        self.entries.clear();
     }
 
     fn take<'de, D: Deserializer<'de>>(&mut self, json: D) -> Result<(), D::Error> {
@@ -139,10 +139,10 @@ impl<'de> Visitor<'de> for FieldsVisitor<'_, '_> {
             let value = access.next_value_seed(NodeSeed { free_values: &left, text_cap: TEXT_CAP, bulk })?;
             // Of a name that stands twice the last one counts, as for Python.
             if let Some(index) = places.get(&key) {
-                fields.kept[*index].1 = value;
+                fields.entries[*index].1 = value;
             } else {
-                places.insert(key.clone(), fields.kept.len());
-                fields.kept.push((key, value));
+                places.insert(key.clone(), fields.entries.len());
+                fields.entries.push((key, value));
             }
         }
         Ok(())
@@ -326,6 +326,6 @@ mod tests {
         let broken = fields.take(&mut serde_json::Deserializer::from_str(&json)).unwrap_err();
         assert!(broken.to_string().contains("MB of texts"), "{broken}");
         // What came before is kept.
-        assert!((5..15).contains(&fields.kept.len()), "{}", fields.kept.len());
+        assert!((5..15).contains(&fields.entries.len()), "{}", fields.entries.len());
     }
 }

@@ -406,13 +406,17 @@ impl SessionEpisode {
                 self.episode.extra.insert("interventions".to_owned(), listed);
             }
         }
-        if let Some(status) = data.at(&["session_metadata", "status"]).and_then(Node::word) {
+        if let Some(status) = data.descendant(&["session_metadata", "status"]).and_then(Node::word) {
             figures.status.get_or_insert_with(|| status.to_owned());
         }
-        if let Some(began) = self.unusable.time("start_time", data.at(&["session_metadata", "start_time"])) {
+        if let Some(began) =
+            self.unusable.time("start_time", data.descendant(&["session_metadata", "start_time"]))
+        {
             self.episode.timing.started_at = Some(began);
         }
-        if let Some(ended) = self.unusable.time("end_time", data.at(&["session_metadata", "end_time"])) {
+        if let Some(ended) =
+            self.unusable.time("end_time", data.descendant(&["session_metadata", "end_time"]))
+        {
             self.episode.timing.finished_at = Some(ended);
         }
         let history = data.get("phase_history").map_or(&[][..], Node::list);

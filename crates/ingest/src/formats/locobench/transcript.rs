@@ -117,7 +117,7 @@ fn session(tree: &Tree, path: &str, pointer: &str) -> Result<Option<Node>, ReadE
         [line] => {
             let bytes = match line.split_once('@') {
                 Some((_, offset)) => {
-                    lines::at(tree, path, offset.parse::<u64>().map_err(|_| ReadError::Missing)?)?
+                    lines::line_at(tree, path, offset.parse::<u64>().map_err(|_| ReadError::Missing)?)?
                 }
                 // Libraries of before know the number only.
                 None => line_by_number(tree, path, line)?,

@@ -61,12 +61,12 @@ impl ReportFile {
 
     /// A text of the `run` object in the schema of Stamina Lab.
     pub(super) fn run_text(&self, key: &str) -> Option<&str> {
-        self.root.at(&["run", key]).and_then(Node::word)
+        self.root.descendant(&["run", key]).and_then(Node::word)
     }
 
     /// A value of the `run` object.
     pub(super) fn run(&self, key: &str) -> Option<&Node> {
-        self.root.at(&["run", key])
+        self.root.descendant(&["run", key])
     }
 
     /// How many scenarios it counts.
@@ -102,7 +102,8 @@ impl ReportFile {
     fn speeds(&self) -> impl Iterator<Item = (String, f64)> {
         let places = ["prompt", "answer"].into_iter().flat_map(|part| [(part, "median"), (part, "p10")]);
         places.filter_map(|(part, statistic)| {
-            let value = value::figure(self.root.at(&["run", "tokens_per_second", part, statistic])?)?;
+            let value =
+                value::figure(self.root.descendant(&["run", "tokens_per_second", part, statistic])?)?;
             (value > 0.0).then(|| (format!("stamina_lab.tokens_per_second.{part}.{statistic}"), value))
         })
     }

@@ -117,7 +117,7 @@ impl CsvRows {
     }
 
     /// The same from another row on.
-    pub(super) fn at(mut self, tree: &Tree, path: &str, start: RowStart) -> Result<Self, ReadError> {
+    pub(super) fn starting_at(mut self, tree: &Tree, path: &str, start: RowStart) -> Result<Self, ReadError> {
         self.reader = reader(tree.open_file_at(path, start.offset)?, self.delimiter);
         self.base = start.offset;
         self.is_numbered = true;
@@ -268,7 +268,7 @@ mod tests {
                 assert_eq!(numbers, [2, 5, 6, 8], "{text:?}");
                 // Who begins at a row comes to the same numbers.
                 for (index, start) in all.iter().enumerate() {
-                    let mut rest = open().at(&tree, "t.csv", *start).unwrap();
+                    let mut rest = open().starting_at(&tree, "t.csv", *start).unwrap();
                     assert_eq!(begins(&mut rest), all[index..], "{text:?}");
                 }
             }

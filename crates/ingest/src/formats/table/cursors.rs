@@ -23,7 +23,7 @@ struct Cursor {
 /// The tables that are kept open.
 #[derive(Default)]
 pub(super) struct Cursors {
-    kept: Mutex<Vec<Cursor>>,
+    cursors: Mutex<Vec<Cursor>>,
     #[cfg(test)]
     pub(super) opened: std::sync::atomic::AtomicUsize,
 }
@@ -67,23 +67,23 @@ impl Cursors {
         if !is_read_in_order(tree, table) {
             return;
         }
-        let mut kept = model::lock(&self.kept);
-        if kept.len() >= KEPT
-            && let Some((last, _)) = kept.iter().enumerate().min_by_key(|(_, cursor)| cursor.rows.start())
+        let mut cursors = model::lock(&self.cursors);
+        if cursors.len() >= KEPT
+            && let Some((last, _)) = cursors.iter().enumerate().min_by_key(|(_, cursor)| cursor.rows.start())
         {
-            kept.swap_remove(last);
+            cursors.swap_remove(last);
         }
-        kept.push(Cursor { path: table.path.clone(), rows });
+        cursors.push(Cursor { path: table.path.clone(), rows });
     }
 
     /// Of the kept ones the last that does not lie behind a row.
     fn nearest(&self, path: &str, start: RowStart) -> Option<Box<dyn Rows>> {
-        let mut kept = model::lock(&self.kept);
+        let mut cursors = model::lock(&self.cursors);
         // Those of other tables are done with.
-        kept.retain(|cursor| cursor.path == path);
+        cursors.retain(|cursor| cursor.path == path);
         let earlier_cursors =
-            kept.iter().enumerate().filter(|(_, cursor)| cursor.rows.start().row <= start.row);
+            cursors.iter().enumerate().filter(|(_, cursor)| cursor.rows.start().row <= start.row);
         let (index, _) = earlier_cursors.max_by_key(|(_, cursor)| cursor.rows.start().row)?;
-        Some(kept.swap_remove(index).rows)
+        Some(cursors.swap_remove(index).rows)
     }
 }

@@ -49,7 +49,7 @@ impl EpisodeBuilder {
         warnings: &mut RowWarnings,
     ) -> Self {
         let mut taker = Taker { row, place, run: &run, warnings };
-        let repeat = taker.count(Field::Repeat).unwrap_or(1);
+        let repeat = taker.repeat();
         let forked = match taker.take(Field::FromAnother, |cell, _| cell.flag()) {
             Some(true) => FORKED,
             _ => "",

@@ -183,7 +183,7 @@ impl JsonRows {
     }
 
     /// The same from another line on.
-    pub(super) fn at(mut self, tree: &Tree, path: &str, start: RowStart) -> Result<Self, ReadError> {
+    pub(super) fn starting_at(mut self, tree: &Tree, path: &str, start: RowStart) -> Result<Self, ReadError> {
         self.source = BufReader::with_capacity(128 << 10, tree.open_file_at(path, start.offset)?);
         self.next = start;
         Ok(self)

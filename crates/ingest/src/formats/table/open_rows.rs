@@ -36,11 +36,11 @@ pub(super) fn open_with(
         };
     };
     Ok(match encoding {
-        Encoding::Csv => Box::new(CsvRows::open(tree, path)?.at(tree, path, start)?),
+        Encoding::Csv => Box::new(CsvRows::open(tree, path)?.starting_at(tree, path, start)?),
         Encoding::JsonLines => {
-            Box::new(JsonRows::open(tree, path)?.with_columns(columns).at(tree, path, start)?)
+            Box::new(JsonRows::open(tree, path)?.with_columns(columns).starting_at(tree, path, start)?)
         }
-        Encoding::Parquet => Box::new(ParquetRows::open(tree, path)?.at(start)),
+        Encoding::Parquet => Box::new(ParquetRows::open(tree, path)?.starting_at(start)),
     })
 }
 

@@ -164,7 +164,7 @@ impl ParquetRows {
     }
 
     /// The same before another row.
-    pub(super) fn at(mut self, start: RowStart) -> Self {
+    pub(super) fn starting_at(mut self, start: RowStart) -> Self {
         self.skip = start.offset;
         self.row = start.offset;
         self

@@ -73,6 +73,26 @@ impl<'b> Taker<'_, 'b> {
         self.take(field, |cell, comma| cell.count(comma).and_then(|n| u32::try_from(n).ok()))
     }
 
+    /// The number of the repeat that the row is of; 1 where the table does not give one. Words still tell its episode from others
+    /// while rows are read, and pages would show all such repeats of a scenario under one number.
+    pub(super) fn repeat(&mut self) -> u32 {
+        let cell = self.row.cell(Field::Repeat);
+        if cell.is_unknown() {
+            return 1;
+        }
+        if let Some(number) = cell.count(self.row.decimal_comma()).and_then(|n| u32::try_from(n).ok()) {
+            return number;
+        }
+        let message = format!(
+            "says {} “{}”, which is no {}. It is of an episode of its own, which is shown as repeat 1. Give a number to each repeat of a scenario: they are told apart by it.",
+            Field::Repeat.name(),
+            cell.shown(),
+            Field::Repeat.column().kind.words()
+        );
+        self.warn("table.repeat", RowAction::Differently, &message);
+        1
+    }
+
     /// Three counts of tokens.
     pub(super) fn tokens(&mut self, input: Field, cached: Field, output: Field) -> Tokens {
         let mut count_of = |field| self.take(field, Cell::tokens);

@@ -78,7 +78,7 @@ impl RunFiles {
     }
 
     fn locked(&self, keys: &[&str]) -> Option<&Node> {
-        self.lock.as_ref()?.at(keys)
+        self.lock.as_ref()?.descendant(keys)
     }
 
     /// What the metadata says, else the lock.

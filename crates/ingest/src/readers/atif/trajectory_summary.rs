@@ -260,7 +260,8 @@ impl TrajectorySummary {
 
     /// Whether the cost of the whole was estimated from its tokens, with prices of the runner.
     pub fn cost_is_estimated(&self) -> bool {
-        let source = self.final_metrics.as_ref().and_then(|m| m.at(&["extra", "cost_source"])?.text());
+        let source =
+            self.final_metrics.as_ref().and_then(|m| m.descendant(&["extra", "cost_source"])?.text());
         source == Some("litellm_estimate")
     }
 

@@ -2,6 +2,7 @@
 
 use super::SlotFiller;
 use crate::change::{ActionChange, AnalyticChange};
+use crate::ir::Analytic;
 use crate::text::english::code;
 use crate::text::{action, analytic};
 
@@ -58,10 +59,7 @@ impl SlotFiller<'_> {
                 if let Some((before_change, effect)) = before_change
                     .and_then(|before_change| Some((before_change, before_change.effects.get(*index)?)))
                 {
-                    self.put(
-                        "effect",
-                        action::infinitive(&action::effect(self.before, before, before_change, effect)),
-                    );
+                    self.put("effect", action::effect(self.before, before, before_change, effect));
                 }
             }
             ActionChange::ChangeEffect { index, operand, .. } => {
@@ -115,11 +113,12 @@ impl SlotFiller<'_> {
         match change {
             AnalyticChange::AddAnalytic { .. } => self.put("about", analytic::description(names, &subject)),
             AnalyticChange::ChangeMeasure { measure, .. } => {
-                self.put("measure", analytic::measure(names, &subject.entity, measure));
+                let changed = Analytic { measure: measure.clone(), ..subject.clone() };
+                self.put("measure", analytic::description(names, &changed));
             }
             AnalyticChange::ChangeGrouping { group_by, .. } => {
                 let grouping = group_by.as_ref().map_or_else(
-                    || "not grouped, but a single value".to_owned(),
+                    || "a single value, not grouped".to_owned(),
                     |field| format!("grouped by {}", self.named(&subject.entity, field)),
                 );
                 self.put("grouping", grouping);

@@ -73,10 +73,10 @@ fn schemas() -> Vec<(Seed, Schema)> {
     let mut all = Vec::new();
     for scenario in 0..4 {
         let seed = Seed { base: 21, scenario };
-        let mut schema = ProgrammaticSampler.first_schema(seed).unwrap().made;
+        let mut schema = ProgrammaticSampler.first_schema(seed).unwrap().value;
         all.push((seed, schema.clone()));
         for _ in 0..10 {
-            schema = ProgrammaticSampler.next_turn(seed, &schema, 5).unwrap().made.after;
+            schema = ProgrammaticSampler.next_turn(seed, &schema, 5).unwrap().value.after;
         }
         all.push((seed, schema));
     }
@@ -156,9 +156,9 @@ fn the_changes_of_whole_turns_are_read_back_whatever_the_layout() {
     let (mut turns, mut misread_texts) = (0, Vec::new());
     for scenario in 4..12 {
         let seed = Seed { base: 21, scenario };
-        let mut before = ProgrammaticSampler.first_schema(seed).unwrap().made;
+        let mut before = ProgrammaticSampler.first_schema(seed).unwrap().value;
         for _ in 0..12 {
-            let turn = ProgrammaticSampler.next_turn(seed, &before, 3).unwrap().made;
+            let turn = ProgrammaticSampler.next_turn(seed, &before, 3).unwrap().value;
             // Renames change names that others of the turn use, and changes of one entity may share a clause.
             let mut subjects: Vec<_> = turn.changes.iter().filter_map(Change::entity).collect();
             subjects.sort_unstable();

@@ -32,30 +32,52 @@ pub(super) fn for_analytic(change: &AnalyticChange) -> &'static Wording {
     }
 }
 
-const PROCESS: &[&str] = &[
+/// Reasons for what is new.
+const NEW_STEPS: &[&str] = &[
+    "That is how the work is really done.",
+    "The team leads agreed on it yesterday.",
+    "We had two incidents because it was missing.",
+    "It follows the new handbook.",
+    "So far, people have had to take care of this themselves.",
+    "The process changed at the beginning of the month.",
+    "It was discussed with everybody concerned.",
+];
+
+/// Reasons for what differs from before.
+const CHANGED_STEPS: &[&str] = &[
     "That is how the work is really done.",
     "The team leads agreed on it yesterday.",
     "We had two incidents because of the old behavior.",
     "It follows the new handbook.",
-    "People have done this by hand so far.",
+    "So far, people have worked around the old rule by hand.",
     "The process changed at the beginning of the month.",
     "It was discussed with everybody concerned.",
 ];
 
 const DROPPED_REASONS: &[&str] = &[
     "It was in the way more than it helped.",
-    "The process does not have this step any more.",
+    "This is not how we work any more.",
     "Nobody could remember why it was there.",
     "This is done elsewhere now.",
     "It caused more questions than it answered.",
 ];
 
-const FIGURES: &[&str] = &[
+/// Reasons for a figure or a parameter that is new.
+const NEW_FIGURES: &[&str] = &[
+    "Management wants to look at this every Monday.",
+    "The new dashboard is built on it.",
+    "So far, somebody has counted this in a spreadsheet.",
+    "It is needed for the quarterly report.",
+    "The finance team asked for exactly this.",
+];
+
+/// Reasons for a figure that is computed in another way.
+const CHANGED_FIGURES: &[&str] = &[
     "Management looks at this every Monday.",
     "The new dashboard is built on it.",
     "The old figure could be read in two ways.",
     "It is needed for the quarterly report.",
-    "The controllers asked for exactly this.",
+    "The finance team asked for exactly this.",
     "The numbers in the last presentation did not add up.",
 ];
 
@@ -67,9 +89,9 @@ const ADD_ACTION: Wording = Wording {
         "Clients should be able to call a new action, {verb}, on {a_one}.",
         "Could you add an action {verb} to {many}?",
         "New action for {many}: {verb}, at `POST {path}`.",
-        "For {many}, one call should do this instead of several requests: add the action {verb}.",
+        "For {many}, add the action {verb}, so that one call is enough.",
     ],
-    reasons: PROCESS,
+    reasons: NEW_STEPS,
 };
 
 const REMOVE_ACTION: Wording = Wording {
@@ -117,7 +139,7 @@ const ADD_GUARD: Wording = Wording {
         "New condition for the action {verb} of {many}: {clause}",
         "One more condition applies to {verb} of {many} from now on: {clause}",
     ],
-    reasons: PROCESS,
+    reasons: NEW_STEPS,
 };
 
 const REMOVE_GUARD: Wording = Wording {
@@ -143,7 +165,7 @@ const CHANGE_GUARD: Wording = Wording {
          this instead: {clause}",
         "{^many}, action {verb}, condition changed. Old: {old_cond}. New: {clause}",
     ],
-    reasons: PROCESS,
+    reasons: CHANGED_STEPS,
 };
 
 const ADD_EFFECT: Wording = Wording {
@@ -155,7 +177,7 @@ const ADD_EFFECT: Wording = Wording {
         "Could you add another effect to the action {verb} of {many}, as its last step?{why} {clause}",
         "New last effect of the action {verb} of {many}: {clause}",
     ],
-    reasons: PROCESS,
+    reasons: NEW_STEPS,
 };
 
 const REMOVE_EFFECT: Wording = Wording {
@@ -171,15 +193,15 @@ const REMOVE_EFFECT: Wording = Wording {
 };
 
 const CHANGE_EFFECT: Wording = Wording {
-    summary: "Changes an effect of the action {verb} of {many}: it {effect} (until now it {old_effect}).",
+    summary: "Changes an effect of the action {verb} of {many}: from now on it {effect}, instead of this: it {old_effect}.",
     requests: &[
-        "Change an effect of the action {verb} of {many}: until now it {old_effect}. From now on: {clause}",
+        "Change an effect of the action {verb} of {many}: today, it {old_effect}. From now on: {clause}",
         "An effect of the action {verb} of {many} is replaced. Old: it {old_effect}. New: {clause}",
         "An effect of {verb} of {many} is wrong: it {old_effect}. Change it as follows: {clause}",
         "Could you correct an effect of the action {verb} of {many}? Today it {old_effect}. Instead, {clause}",
         "{^many}, action {verb}, effect changed. Old: it {old_effect}. New: {clause}",
     ],
-    reasons: PROCESS,
+    reasons: CHANGED_STEPS,
 };
 
 const ADD_ANALYTIC: Wording = Wording {
@@ -189,10 +211,10 @@ const ADD_ANALYTIC: Wording = Wording {
         "We need one more figure about {many}, as a new analytic.{why} {clause}",
         "Could you add an analytic about {many}?{why} {clause}",
         "New analytic about {many}: {clause}",
-        "Somebody works this out by hand every week. Please add an analytic that does it: {clause}",
+        "Please add an analytic that works this out, so that nobody has to do it by hand: {clause}",
         "The API should answer one more question about {many}; add this analytic: {clause}",
     ],
-    reasons: FIGURES,
+    reasons: NEW_FIGURES,
 };
 
 const REMOVE_ANALYTIC: Wording = Wording {
@@ -221,7 +243,7 @@ const RENAME_ANALYTIC: Wording = Wording {
         "The old name was misleading.",
         "The new name is what everybody here says anyway.",
         "The new dashboard uses the new name.",
-        "Both names were in use; now we have settled on one.",
+        "Both names were in use among us; now we have settled on one.",
         "The glossary was agreed on last week.",
     ],
 };
@@ -229,37 +251,37 @@ const RENAME_ANALYTIC: Wording = Wording {
 const CHANGE_MEASURE: Wording = Wording {
     summary: "Changes what the analytic `{path}` computes: {measure}.",
     requests: &[
-        "Change what the analytic `{path}` computes.{why} {clause}",
+        "Change what the analytic `{path}` computes.{why} From now on: {clause}",
         "The analytic `{path}` computes another figure from now on: {measure}.{why} {clause}",
         "The analytic `{path}` computes the wrong figure. It should be this one: {clause}",
-        "Could you change what the analytic `{path}` computes?{why} {clause}",
+        "Could you change what the analytic `{path}` computes?{why} From now on: {clause}",
         "Analytic `{path}`, new figure to compute: {measure}.{why} {clause}",
     ],
-    reasons: FIGURES,
+    reasons: CHANGED_FIGURES,
 };
 
 const CHANGE_GROUPING: Wording = Wording {
     summary: "Changes the grouping of the analytic `{path}`: {grouping}.",
     requests: &[
         "Change the grouping of the analytic `{path}`: {grouping}.{why} {clause}",
-        "The analytic `{path}` gets another grouping: {grouping} from now on.{why} {clause}",
-        "The grouping of the analytic `{path}` is not useful. It should be {grouping}.{why} {clause}",
+        "The analytic `{path}` is {grouping} from now on.{why} {clause}",
+        "The analytic `{path}` is not useful in its present form. It should be {grouping}.{why} {clause}",
         "Could you change the grouping of the analytic `{path}`? It should be {grouping}.{why} {clause}",
         "Analytic `{path}`, new grouping: {grouping}.{why} {clause}",
     ],
-    reasons: FIGURES,
+    reasons: CHANGED_FIGURES,
 };
 
 const CHANGE_RESTRICTION: Wording = Wording {
     summary: "Changes which {many} the analytic `{path}` includes: {restriction}.",
     requests: &[
         "Change which {many} the analytic `{path}` includes: {restriction}.{why} {clause}",
-        "The analytic `{path}` includes other {many} from now on: {restriction}.{why} {clause}",
+        "From now on, the analytic `{path}` includes {restriction}.{why} {clause}",
         "The analytic `{path}` includes the wrong {many}. It should include {restriction}.{why} {clause}",
-        "Could you change which {many} the analytic `{path}` includes? It should be {restriction}.{why} {clause}",
+        "Could you change which {many} the analytic `{path}` includes? They should be {restriction}.{why} {clause}",
         "Analytic `{path}`, records that it includes: {restriction}.{why} {clause}",
     ],
-    reasons: FIGURES,
+    reasons: CHANGED_FIGURES,
 };
 
 const SET_ANALYTIC_FILTER: Wording = Wording {
@@ -272,7 +294,7 @@ const SET_ANALYTIC_FILTER: Wording = Wording {
         "Could you let the analytic `{path}` take the query parameter {parameter}?{why} {clause}",
         "Analytic `{path}`, new query parameter: {parameter}.{why} {clause}",
     ],
-    reasons: FIGURES,
+    reasons: NEW_FIGURES,
 };
 
 const DROP_ANALYTIC_FILTER: Wording = Wording {

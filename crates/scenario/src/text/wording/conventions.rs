@@ -118,10 +118,10 @@ const CHANGE_LIST_SHAPE: Wording = Wording {
 const CHANGE_PAGINATION: Wording = Wording {
     summary: "Changes the pagination of lists: `{page}` and `{size}`, by default `{default}` records, at most `{most}`.",
     requests: &[
-        "Change the pagination of all lists.{why} {clause}",
-        "The pagination of lists works differently from now on.{why} {clause}",
+        "Change the pagination of all lists.{why} From now on: {clause}",
+        "The pagination of lists works differently.{why} From now on: {clause}",
         "The present pagination of lists does not suit the clients. The new one: {clause}",
-        "Could you change the pagination of all lists?{why} {clause}",
+        "Could you change the pagination of all lists?{why} From now on: {clause}",
         "New pagination for all lists: `{page}` and `{size}`.{why} {clause}",
     ],
     reasons: ALIGNED_REASONS,

@@ -39,8 +39,8 @@ const WANTED_REASONS: &[&str] = &[
     "It came up in the last three support calls.",
     "At the moment, people use a spreadsheet for this.",
     "The next release of the app depends on it.",
-    "A partner already sends us this, and we throw it away.",
-    "The auditors want to see it.",
+    "Two customers asked for this in the same week.",
+    "The auditors asked for this.",
     "It has been on our list for a while.",
     "Sales promised it to a customer.",
 ];
@@ -50,7 +50,7 @@ const UNUSED_REASONS: &[&str] = &[
     "The logs show no use of this in months.",
     "This was an experiment, and the experiment is over.",
     "This only confuses new people.",
-    "Another system takes care of this now.",
+    "Nothing depends on this any more.",
     "This costs more to maintain than it is worth.",
     "The legal department asked us to do this.",
 ];
@@ -83,7 +83,7 @@ const ADD_ENTITY: Wording = Wording {
         "New entity “{one}” (plural “{many}”), collection `{path}`, standard routes included.{why}",
         "Could you add {many} to the API as a new entity?{why} The collection is `{path}`, and all standard routes apply.",
         "So far, the API has no {many}. Introduce them as a new entity at `{path}`, with all standard routes.{why}",
-        "{^many} need a new entity of their own at `{path}`, with the standard routes.{why}",
+        "Please add {many} as a new entity of their own at `{path}`, with the standard routes.{why}",
     ],
     reasons: WANTED_REASONS,
 };
@@ -162,11 +162,11 @@ const RENAME_FIELD: Wording = Wording {
 };
 
 /// What the rename of a field reaches.
-pub(super) const REACH_OF_FIELD: &str = "The new name applies to request bodies, responses and query parameters. Names of actions, of analytics, of other \
+pub(super) const REACH_OF_FIELD: &str = "The new name applies to request bodies, responses, query parameters and values of `sort`. Names of actions, of analytics, of other \
      fields and of action parameters stay as they are, even if they contain the old name.";
 
 const RETYPE_FIELD: Wording = Wording {
-    summary: "Changes the type of {f} of {many} from {old_word} to this: {kind}.",
+    summary: "Changes the type of {f} of {many} from {old_word} to {kind}.",
     requests: &[
         "Change the type of {f} of {many} from {old_word} to {type}.",
         "The type of {f} of {many} is no longer {old_word} but {type}.",
@@ -226,9 +226,9 @@ const ADD_REFERENCE: Wording = Wording {
     summary: "Adds the reference {f} from {many} to {target_many}.",
     requests: &[
         "Add the reference field {f} to {many}; it refers to {a_target}.",
-        "{^many} now refer to {target_many}: add the reference {f}.",
-        "Link {many} to {target_many} with a new reference, {f}.",
-        "We want to know which {target} {a_one} belongs to. Please add the reference {f} to {many}.",
+        "{^many} get a reference to {target_many}: add {f}.",
+        "Add a reference, {f}, that links {many} to {target_many}.",
+        "{^a_one} should be able to refer to {a_target} through {f}. Please add this reference to {many}.",
         "Could you add a reference {f} from {many} to {target_many}?",
         "New reference for {many}: {f}, the `id` of {a_target}.",
     ],

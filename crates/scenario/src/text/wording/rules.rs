@@ -52,17 +52,17 @@ const STRICT_REASONS: &[&str] = &[
     "Bad data has cost us money more than once.",
     "A partner rejects data that breaks this rule.",
     "Somebody entered rubbish, and it went unnoticed for weeks.",
-    "This has been a written rule all along; the API just did not enforce it.",
+    "It was always meant like this; the specification had it wrong.",
     "Clean data from the start is cheaper than cleaning up later.",
 ];
 
 const LAX_REASONS: &[&str] = &[
     "Reality is more varied than we thought.",
-    "Serious entries were turned away.",
+    "Legitimate entries were turned away.",
     "Support had to enter such cases by hand.",
     "The old rule was stricter than anything that we need.",
     "The old rule kept an important customer from working with us.",
-    "There are honest exceptions.",
+    "There were honest exceptions that had to be turned away.",
 ];
 
 const ADD_FILTER: Wording = Wording {
@@ -123,7 +123,7 @@ const CHANGE_DEFAULT_SORT: Wording = Wording {
         "When a request has no `sort` parameter, list {many} by {order}; this is their new default order.",
         "Could you change the default order of {many}? It should be by {order}.",
         "New default order of {many}: by {order}.",
-        "People expect the list of {many} by {order}; please make that the default order.",
+        "People expect the list of {many} to be ordered by {order}; please make that the default order.",
     ],
     reasons: SEARCH,
 };
@@ -133,8 +133,8 @@ const TIGHTEN: Wording = Wording {
     requests: &[
         "Tighten the rule for {f} of {many}: {kind} instead of {old_kind}.",
         "{f} of {many} accepts too much today: {old_kind}. Tighten this to: {kind}.",
-        "Could you validate {f} of {many} more strictly? The new rule is: {kind}.{why} Until now: {old_kind}.",
-        "Stricter validation for {f} of {many}: {kind}.{why} Until now: {old_kind}.",
+        "Could you validate {f} of {many} more strictly? Until now: {old_kind}. The new rule is: {kind}.{why}",
+        "Stricter validation for {f} of {many}: {kind} (until now: {old_kind}).{why}",
         "{^many}, {f}, stricter rule: {old_kind} → {kind}.",
         "Please narrow down what {f} of {many} accepts. Old rule: {old_kind}. New rule: {kind}.",
     ],
@@ -146,8 +146,8 @@ const LOOSEN: Wording = Wording {
     requests: &[
         "Relax the rule for {f} of {many}: {kind} instead of {old_kind}.",
         "{f} of {many} accepts too little today: {old_kind}. Relax this to: {kind}.",
-        "Could you validate {f} of {many} less strictly? The new rule is: {kind}.{why} Until now: {old_kind}.",
-        "Less strict validation for {f} of {many}: {kind}.{why} Until now: {old_kind}.",
+        "Could you validate {f} of {many} less strictly? Until now: {old_kind}. The new rule is: {kind}.{why}",
+        "Less strict validation for {f} of {many}: {kind} (until now: {old_kind}).{why}",
         "{^many}, {f}, less strict rule: {old_kind} → {kind}.",
         "Please widen what {f} of {many} accepts. Old rule: {old_kind}. New rule: {kind}.",
     ],
@@ -188,7 +188,7 @@ const ALLOW_NULL: Wording = Wording {
         "{f} of {many} becomes nullable.",
         "Could you accept null for {f} of {many}?",
         "{^many}, {f}: null is allowed from now on.",
-        "Sometimes {a_one} has no {f}. Please allow null for it.",
+        "{f} of {a_one} is not always known. Please allow null for it.",
     ],
     reasons: LAX_REASONS,
 };

@@ -101,9 +101,9 @@ impl Workbench {
     /// How the numbers of a table were made.
     pub(in crate::export) fn table_method(&self, table: &TableSubject) -> Result<Method, ApiError> {
         match table {
-            TableSubject::Runs { of: request }
-            | TableSubject::Scores { of: request }
-            | TableSubject::Sensitivity { of: request } => {
+            TableSubject::Runs { request }
+            | TableSubject::Scores { request }
+            | TableSubject::Sensitivity { request } => {
                 let method = self.comparison_method(request, staminas)?;
                 if method.counts.len() < 2 {
                     return Ok(method);
@@ -112,7 +112,7 @@ impl Workbench {
                 let (sum, note) = self.counted_once(members::resolve(&self.store, &request.members)?)?;
                 Ok(with_notes(Method { counts: vec![sum], ..method }, note.into_iter().collect()))
             }
-            TableSubject::Spent { of: request } => self.comparison_method(request, |method, data| {
+            TableSubject::Spent { request } => self.comparison_method(request, |method, data| {
                 let notes =
                     std::iter::once(cost_of_one(data.of_one_turn).to_owned()).chain(method.notes).collect();
                 with_notes(
@@ -120,16 +120,14 @@ impl Workbench {
                     doubts::grouped_doubts_without_intervals(&data.members),
                 )
             }),
-            TableSubject::Pairs { of: request } => self.comparison_method(request, pairs),
-            TableSubject::Survival { of: request } => {
-                self.comparison_method(request, |method, data| Method {
-                    tau: data.tau,
-                    intervals: Some(LOG_LOG.to_owned()),
-                    counts: counted(data),
-                    ..with_notes(method, doubts::grouped_doubts(&data.members))
-                })
-            }
-            TableSubject::Paired { of: request, other } => {
+            TableSubject::Pairs { request } => self.comparison_method(request, pairs),
+            TableSubject::Survival { request } => self.comparison_method(request, |method, data| Method {
+                tau: data.tau,
+                intervals: Some(LOG_LOG.to_owned()),
+                counts: counted(data),
+                ..with_notes(method, doubts::grouped_doubts(&data.members))
+            }),
+            TableSubject::Paired { request, other } => {
                 let paired_request = CompareRequest { pairs: Pairs::Reference, ..request.clone() };
                 self.comparison_method(&paired_request, |method, data| match other {
                     Some(other) => paired(method, data, *other),
@@ -143,10 +141,10 @@ impl Workbench {
             | TableSubject::Turns { members, .. }
             | TableSubject::ByTurn { members } => self.episodes_method(members),
             TableSubject::Tidy { .. } => Ok(method_about("Attempts as the sources of the runs state them")),
-            TableSubject::Tasks { of: request } | TableSubject::TaskGrid { of: request } => {
+            TableSubject::Tasks { request } | TableSubject::TaskGrid { request } => {
                 self.episodes_method(&request.members)
             }
-            TableSubject::PerTask { of: request } | TableSubject::PassAtK { of: request } => {
+            TableSubject::PerTask { request } | TableSubject::PassAtK { request } => {
                 let grid = self.list_tasks(request.clone())?;
                 let rates: Vec<&PassRate> = grid.columns.iter().map(|column| &column.pass_rate).collect();
                 let intervals = match table {
@@ -155,8 +153,8 @@ impl Workbench {
                 };
                 Ok(Method { intervals, ..self.episodes_method(&request.members)? })
             }
-            TableSubject::Disagreements { of: request } => self.episodes_method(&request.members),
-            TableSubject::Library { of: request } => {
+            TableSubject::Disagreements { request } => self.episodes_method(&request.members),
+            TableSubject::Library { request } => {
                 let runs = tables::library_runs(self, request)?;
                 let rates: Vec<&PassRate> = runs.iter().filter_map(|run| run.pass_rate.as_ref()).collect();
                 let rate_methods = rate_intervals(&rates);
@@ -175,30 +173,28 @@ impl Workbench {
             TableSubject::Progress { .. } => {
                 Ok(method_about("A run that was played on this machine, by its own files"))
             }
-            TableSubject::Suite { of: request } => self.pack_method(&request.of),
-            TableSubject::Findings { of: request } | TableSubject::Mutants { of: request } => {
-                self.validation_method(request)
-            }
-            TableSubject::Matrix { of: request } => self.matrix_method(request, None),
-            TableSubject::Spread { of: request } => self.matrix_method(request, Some(BY_BOOTSTRAP)),
-            TableSubject::Published { of: request } => {
+            TableSubject::Suite { request } => self.pack_method(&request.turn),
+            TableSubject::Findings { job } | TableSubject::Mutants { job } => self.validation_method(job),
+            TableSubject::Matrix { request } => self.matrix_method(request, None),
+            TableSubject::Spread { request } => self.matrix_method(request, Some(BY_BOOTSTRAP)),
+            TableSubject::Published { request } => {
                 let data = self.matrix(request)?;
                 Ok(method_about(format!(
                     "What others published of {}, as their sources state it",
                     data.benchmark.1
                 )))
             }
-            TableSubject::Retries { of: request } => self.retries_method(request, None),
-            TableSubject::Gains { of: request } => self.retries_method(request, Some(BY_BOOTSTRAP)),
-            TableSubject::Failures { of: request } => {
+            TableSubject::Retries { request } => self.retries_method(request, None),
+            TableSubject::Gains { request } => self.retries_method(request, Some(BY_BOOTSTRAP)),
+            TableSubject::Failures { request } => {
                 let intervals = failure_intervals(&self.get_failures(request.clone())?);
                 Ok(Method { intervals, ..self.failures_method(request)? })
             }
-            TableSubject::Cases { of: request } => self.marked_failures_method(&request.of),
-            TableSubject::Origins { of: request } => self.failures_method(request),
-            TableSubject::Repairs { of: request }
-            | TableSubject::RepairTimes { of: request }
-            | TableSubject::Flips { of: request } => {
+            TableSubject::Cases { request } => self.marked_failures_method(&request.failures),
+            TableSubject::Origins { request } => self.failures_method(request),
+            TableSubject::Repairs { request }
+            | TableSubject::RepairTimes { request }
+            | TableSubject::Flips { request } => {
                 let counts = self.failures_method(request)?.counts;
                 let notes = vec!["Over every attempt, whatever the scope".to_owned()];
                 Ok(Method { counts, notes, ..self.current_policy()? })
@@ -278,7 +274,8 @@ impl Workbench {
 
     fn pack_method(&self, turn_ref: &ScenarioTurnRef) -> Result<Method, ApiError> {
         let packs = self.list_packs(Nothing {})?.packs;
-        let pack = packs.into_iter().find(|pack| (pack.source, &pack.at) == (turn_ref.source, &turn_ref.at));
+        let pack =
+            packs.into_iter().find(|pack| (pack.source, &pack.folder) == (turn_ref.source, &turn_ref.folder));
         Ok(method_about(match pack {
             Some(pack) if pack.problem.is_none() => {
                 format!("Pack {}, generator {}, SHA-256 {}", pack.name, pack.generator, pack.sha256)

@@ -107,7 +107,7 @@ fn mean(a: (Option<f64>, u32), b: (Option<f64>, u32)) -> (Option<f64>, u32) {
 }
 
 fn add(sum: &mut AttemptTotals, added: &AttemptTotals) {
-    sum.made += added.made;
+    sum.attempts += added.attempts;
     sum.passed += added.passed;
     sum.failed += added.failed;
     sum.errors += added.errors;
@@ -144,7 +144,7 @@ fn in_words(totals: &[AttemptTotals]) -> String {
     let sum = |count_of: fn(&AttemptTotals) -> u32| -> u32 {
         totals.iter().map(count_of).fold(0, u32::saturating_add)
     };
-    let (attempt_count, unfinished) = (sum(|total| total.made), sum(|total| total.unfinished));
+    let (attempt_count, unfinished) = (sum(|total| total.attempts), sum(|total| total.unfinished));
     let not_passed = attempt_count.saturating_sub(sum(|total| total.passed));
     let share_of_all = format!("{not_passed} of {} did not pass", counted(attempt_count.into(), "attempt"));
     match unfinished {
@@ -185,27 +185,27 @@ pub(super) fn table(played: &[MemberAttempts]) -> Table {
         for row in &member.by_number {
             partial |= [row.agent_seconds, row.test_seconds, row.tokens, row.cost_usd]
                 .iter()
-                .any(|(_, n)| *n > 0 && *n < row.made);
+                .any(|(_, n)| *n > 0 && *n < row.attempts);
             table.push(vec![
                 known(member.name.as_str()),
                 known(row.number),
-                known(row.made),
+                known(row.attempts),
                 known(row.passed),
-                maybe((row.made > 0).then(|| f64::from(row.passed) / f64::from(row.made))),
+                maybe((row.attempts > 0).then(|| f64::from(row.passed) / f64::from(row.attempts))),
                 known(row.failed),
                 known(row.errors),
                 known(row.unfinished),
-                partial_mean(row.agent_seconds, row.made),
-                partial_mean(row.test_seconds, row.made),
-                partial_mean(row.tokens, row.made),
-                partial_mean(row.cost_usd, row.made),
+                partial_mean(row.agent_seconds, row.attempts),
+                partial_mean(row.test_seconds, row.attempts),
+                partial_mean(row.tokens, row.attempts),
+                partial_mean(row.cost_usd, row.attempts),
             ]);
         }
     }
     table.keep_small_numbers();
     if partial {
         table.notes.push(
-            "Some means are over fewer attempts than were made: those of which they are known.".to_owned(),
+            "Some means are over fewer attempts than were made: those where they are known.".to_owned(),
         );
     }
     table

@@ -90,7 +90,7 @@ impl Workbench {
         let several = data.members.len() > 1;
         let mut sections = vec![
             section("What this is", words::opening(&data)),
-            section("Runs", vec![figures.table(&TableSubject::Runs { of: request.clone() })?]),
+            section("Runs", vec![figures.table(&TableSubject::Runs { request: request.clone() })?]),
         ];
         if several {
             sections.push(section("What differs in their settings", settings(&figures, request, &data)?));
@@ -98,7 +98,7 @@ impl Workbench {
         if data.of_one_turn {
             sections.push(section("Pass rates", pass_rates(&mut figures, request, &data)?));
             if several {
-                let pairs = figures.table(&TableSubject::Pairs { of: request.clone() })?;
+                let pairs = figures.table(&TableSubject::Pairs { request: request.clone() })?;
                 sections.push(section("Differences", vec![Block::Text(words::overall(&data)), pairs]));
             }
             sections.push(section("Tasks", tasks(&figures, request)?));
@@ -145,7 +145,7 @@ fn settings(
 ) -> Result<Vec<Block>, ApiError> {
     let mut blocks = vec![
         Block::Text(words::comparability(data)),
-        figures.table(&TableSubject::Settings { of: request.clone() })?,
+        figures.table(&TableSubject::Settings { request: request.clone() })?,
     ];
     let equal: Vec<String> = (data.equal.iter())
         .filter(|(setting, _)| !tables::stands_in_settings(setting, data))
@@ -159,10 +159,11 @@ fn settings(
 
 fn survival(figures: &mut Figures<'_>, request: &CompareRequest) -> Result<Vec<Block>, ApiError> {
     Ok(vec![
-        figures.draw("survival", &FigureSubject::Survival { of: request.clone(), bands: Bands::Auto })?,
-        figures.draw("first-failures", &FigureSubject::FirstFailures { of: request.clone() })?,
-        figures.table(&TableSubject::Sensitivity { of: request.clone() })?,
-        figures.table(&TableSubject::Survival { of: request.clone() })?,
+        figures
+            .draw("survival", &FigureSubject::Survival { request: request.clone(), bands: Bands::Auto })?,
+        figures.draw("first-failures", &FigureSubject::FirstFailures { request: request.clone() })?,
+        figures.table(&TableSubject::Sensitivity { request: request.clone() })?,
+        figures.table(&TableSubject::Survival { request: request.clone() })?,
     ])
 }
 
@@ -176,14 +177,14 @@ fn pass_rates(
     let mut blocks = Vec::new();
     if data.members.len() > 1 {
         let figure =
-            FigureSubject::Bars { of: request.clone(), measure: Measure::PassRate, published: false };
+            FigureSubject::Bars { request: request.clone(), measure: Measure::PassRate, published: false };
         blocks.push(figures.draw("bars-pass-rate", &figure)?);
     }
-    blocks.push(figures.table(&TableSubject::PerTask { of: tasks() })?);
+    blocks.push(figures.table(&TableSubject::PerTask { request: tasks() })?);
     if data.members.iter().any(|member| member.pass_rate.as_ref().is_some_and(PassRate::repeats)) {
-        blocks.push(figures.table(&TableSubject::PassAtK { of: tasks() })?);
+        blocks.push(figures.table(&TableSubject::PassAtK { request: tasks() })?);
     }
-    blocks.push(figures.table(&TableSubject::Sensitivity { of: request.clone() })?);
+    blocks.push(figures.table(&TableSubject::Sensitivity { request: request.clone() })?);
     Ok(blocks)
 }
 
@@ -193,10 +194,10 @@ fn tasks(figures: &Figures<'_>, compare_request: &CompareRequest) -> Result<Vec<
         |mode| TasksRequest { members: compare_request.members.clone(), mode, ..TasksRequest::default() };
     let mut blocks = Vec::new();
     if compare_request.members.len() > 1 {
-        blocks.push(figures.table(&TableSubject::TaskGrid { of: request(TaskMode::OnlyOne) })?);
-        blocks.push(figures.table(&TableSubject::TaskGrid { of: request(TaskMode::All) })?);
+        blocks.push(figures.table(&TableSubject::TaskGrid { request: request(TaskMode::OnlyOne) })?);
+        blocks.push(figures.table(&TableSubject::TaskGrid { request: request(TaskMode::All) })?);
     }
-    blocks.push(figures.table(&TableSubject::Tasks { of: request(TaskMode::All) })?);
+    blocks.push(figures.table(&TableSubject::Tasks { request: request(TaskMode::All) })?);
     Ok(blocks)
 }
 
@@ -206,10 +207,11 @@ fn differences(
     data: &Comparison,
 ) -> Result<Vec<Block>, ApiError> {
     let mut blocks = vec![
-        figures.draw("differences", &FigureSubject::Differences { of: request.clone(), ratio: false })?,
-        figures.draw("ratios", &FigureSubject::Differences { of: request.clone(), ratio: true })?,
+        figures
+            .draw("differences", &FigureSubject::Differences { request: request.clone(), ratio: false })?,
+        figures.draw("ratios", &FigureSubject::Differences { request: request.clone(), ratio: true })?,
         Block::Text(words::overall(data)),
-        figures.table(&TableSubject::Pairs { of: request.clone() })?,
+        figures.table(&TableSubject::Pairs { request: request.clone() })?,
     ];
     // Each against the reference, whatever pairs are tested.
     let paired_request = CompareRequest { pairs: Pairs::Reference, ..request.clone() };
@@ -217,11 +219,12 @@ fn differences(
     let others: Vec<u32> = data.pairs.iter().filter(|p| p.paired.is_some()).map(|p| p.a).collect();
     for other in &others {
         let name = if others.len() == 1 { "paired".to_owned() } else { format!("paired-{}", other + 1) };
-        blocks
-            .push(figures.draw(&name, &FigureSubject::Paired { of: paired_request.clone(), other: *other })?);
+        blocks.push(
+            figures.draw(&name, &FigureSubject::Paired { request: paired_request.clone(), other: *other })?,
+        );
     }
     if !others.is_empty() {
-        blocks.push(figures.table(&TableSubject::Paired { of: paired_request, other: None })?);
+        blocks.push(figures.table(&TableSubject::Paired { request: paired_request, other: None })?);
     }
     Ok(blocks)
 }
@@ -238,7 +241,7 @@ fn disagreements(figures: &Figures<'_>, compare_request: &CompareRequest) -> Res
         limit: 0,
     };
     let table = tables::some_disagreements(figures.workbench, &request, MOST_DISAGREEMENTS)?;
-    let method = figures.workbench.table_method(&TableSubject::Disagreements { of: request })?;
+    let method = figures.workbench.table_method(&TableSubject::Disagreements { request })?;
     Ok(figures.own_table(table, method))
 }
 
@@ -248,7 +251,7 @@ fn scores(
     request: &CompareRequest,
     data: &Comparison,
 ) -> Result<Vec<Block>, ApiError> {
-    let mut blocks = vec![figures.table(&TableSubject::Scores { of: request.clone() })?];
+    let mut blocks = vec![figures.table(&TableSubject::Scores { request: request.clone() })?];
     if !data.published_scores.is_empty() {
         let table = tables::published_numbers("Published scores of the same tasks", &data.published_scores);
         let note = "What others published, as their sources state it".to_owned();
@@ -262,7 +265,7 @@ fn measures(
     request: &CompareRequest,
     data: &Comparison,
 ) -> Result<Vec<Block>, ApiError> {
-    let mut blocks = vec![figures.table(&TableSubject::Spent { of: request.clone() })?];
+    let mut blocks = vec![figures.table(&TableSubject::Spent { request: request.clone() })?];
     if data.members.len() < 2 {
         return Ok(blocks);
     }
@@ -270,7 +273,7 @@ fn measures(
         data.members.iter().filter(|member| value(member)).count() > 1
     };
     if !data.of_one_turn && known(&|member| member.spent.cost_per_episode.is_some()) {
-        blocks.push(figures.draw("pareto", &FigureSubject::Pareto { of: request.clone() })?);
+        blocks.push(figures.draw("pareto", &FigureSubject::Pareto { request: request.clone() })?);
     }
     for (measure, name) in MEASURES {
         // Over one turn these say the same as the pass rate.
@@ -279,8 +282,10 @@ fn measures(
         }
         if known(&|member| super::super::figure::measured(member, measure).0.is_some()) {
             blocks.push(
-                figures
-                    .draw(name, &FigureSubject::Bars { of: request.clone(), measure, published: false })?,
+                figures.draw(
+                    name,
+                    &FigureSubject::Bars { request: request.clone(), measure, published: false },
+                )?,
             );
         }
     }
@@ -311,9 +316,12 @@ fn by_attempt_and_turn(
 fn by_budget(figures: &mut Figures<'_>, request: &CompareRequest) -> Result<Vec<Block>, ApiError> {
     let retries_request = RetriesRequest { members: request.members.clone(), ..RetriesRequest::default() };
     Ok(vec![
-        figures.draw("retries", &FigureSubject::Retries { of: retries_request.clone(), published: false })?,
-        figures.table(&TableSubject::Gains { of: retries_request.clone() })?,
-        figures.table(&TableSubject::Retries { of: retries_request })?,
+        figures.draw(
+            "retries",
+            &FigureSubject::Retries { request: retries_request.clone(), published: false },
+        )?,
+        figures.table(&TableSubject::Gains { request: retries_request.clone() })?,
+        figures.table(&TableSubject::Retries { request: retries_request })?,
     ])
 }
 
@@ -335,19 +343,19 @@ fn failures(
     let mut blocks = vec![Block::Text(words::failures(&data, not_passed, one_turn))];
     let failures_request = || request.clone();
     if data.attempts > 0 {
-        blocks.push(figures.draw("failures", &FigureSubject::Failures { of: failures_request() })?);
-        blocks.push(figures.table(&TableSubject::Failures { of: failures_request() })?);
+        blocks.push(figures.draw("failures", &FigureSubject::Failures { request: failures_request() })?);
+        blocks.push(figures.table(&TableSubject::Failures { request: failures_request() })?);
     }
     // In one turn that was tried once nothing is repaired or flips.
     let is_repeated = !one_turn || data.repair.tried_again > 0;
     if data.attempts > 0 && is_repeated {
-        blocks.push(figures.table(&TableSubject::Origins { of: failures_request() })?);
+        blocks.push(figures.table(&TableSubject::Origins { request: failures_request() })?);
     }
     // These are over every attempt, also where no end counts as a failure.
     if (data.repair.failed_first > 0 || data.repair.stretches > 0) && is_repeated {
-        blocks.push(figures.table(&TableSubject::Repairs { of: failures_request() })?);
-        blocks.push(figures.table(&TableSubject::RepairTimes { of: failures_request() })?);
-        blocks.push(figures.table(&TableSubject::Flips { of: failures_request() })?);
+        blocks.push(figures.table(&TableSubject::Repairs { request: failures_request() })?);
+        blocks.push(figures.table(&TableSubject::RepairTimes { request: failures_request() })?);
+        blocks.push(figures.table(&TableSubject::Flips { request: failures_request() })?);
     }
     let method = figures.workbench.episodes_method(&compare_request.members)?;
     blocks.push(figures.own_table(attempts::errors(played), method));

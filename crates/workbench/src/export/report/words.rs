@@ -4,10 +4,11 @@ use figures::{SOFTWARE, p_value};
 use model::counted;
 
 use super::super::method::moved_rows;
-use super::super::tables::{cautions_without_published, interval_of_means, passed_later};
+use super::super::tables::{cautions_without_published, interval_of_means};
 use super::Block;
 use crate::api::{Comparability, ComparedMember, Comparison, Failures, PolicyTable, Retries, Stamina};
 use crate::compare::doubts::grouped;
+use crate::failures::turn_repairs;
 
 /// The title of a report.
 pub(super) fn title(data: &Comparison) -> String {
@@ -184,14 +185,7 @@ pub(super) fn failures(data: &Failures, not_passed: String, is_single_turn: bool
     let mut text = format!("Of {scope}: {not_passed}");
     // Over every attempt, also where no end counts as a failure.
     if repair.failed_first > 0 && (!is_single_turn || repair.tried_again > 0) {
-        text.push_str(&format!(
-            " {} failed at the first attempt; ",
-            counted(repair.failed_first.into(), if is_single_turn { "trial" } else { "turn" })
-        ));
-        text.push_str(&match repair.tried_again {
-            0 => "none was tried again.".to_owned(),
-            _ => format!("{}.", passed_later(repair)),
-        });
+        text.push_str(&format!(" {}", turn_repairs(repair, is_single_turn)));
     }
     if data.attempts > 0 {
         text.push_str(&format!(

@@ -225,9 +225,9 @@ pub(super) fn spent(data: &Comparison) -> Table {
     table.notes.extend(data.members.iter().filter_map(|member| partial_rates(member, one_turn, shown)));
     table.notes.extend(data.members.iter().filter_map(|member| partial_sums(member, one_turn)));
     let explanation = if one_turn {
-        "Tokens in count cached ones. Rates are over the trials of which every attempt tells the number. Cost per passed trial is that of all trials over those that passed."
+        "Tokens in count cached ones. Rates are over the trials where every attempt tells the number. Cost per passed trial is that of all trials over those that passed."
     } else {
-        "Tokens in count cached ones. Rates are over the turns of which every attempt tells the number. Cost per survived turn is that of whole episodes, turns after the first failure included, over their stamina."
+        "Tokens in count cached ones. Rates are over the turns where every attempt tells the number. Cost per survived turn is that of whole episodes, turns after the first failure included, over their stamina."
     };
     table.notes.push(explanation.to_owned());
     table

@@ -6,13 +6,9 @@ use model::{Median, RateInterval, counted};
 use super::super::method;
 use crate::Workbench;
 use crate::api::{
-    ApiError, FailureCasesRequest, FailureGroup, FailureOrigin, FailureRule, Failures, Repair, RepairGroup,
-    marked,
+    ApiError, FailureCasesRequest, FailureGroup, FailureOrigin, FailureRule, Failures, RepairGroup, marked,
 };
-
-/// Why nobody knows whether a test passed later: only failing tests are named, or tests by numbers that each turn gives anew, or
-/// nothing ran later.
-const HIDDEN_PASSES: &str = "passed tests are not described, or not followed over turns, or tests ran once";
+use crate::failures::{stretch_ends, turn_repairs};
 
 /// Classes of failed attempts by group.
 pub(super) fn shares(data: &Failures) -> Table {
@@ -53,8 +49,11 @@ pub(super) fn shares(data: &Failures) -> Table {
             ]);
         }
     }
-    let in_scope =
-        format!("{} of {} in scope.", counted(data.attempts.into(), "failed attempt"), data.total.made);
+    let in_scope = format!(
+        "{} of {} in scope.",
+        counted(data.attempts.into(), "failed attempt"),
+        data.total.attempts_in_scope
+    );
     table.notes.push(match method::failure_intervals(data) {
         Some(intervals) => format!("{in_scope} Shares with {intervals}."),
         None => in_scope,
@@ -80,9 +79,9 @@ fn repeat_column(mut repeats: impl Iterator<Item = u32>) -> Column {
     if repeats.any(|repeat| repeat != 1) { column } else { column.for_machines() }
 }
 
-/// What a first attempt is of, as a heading in the plural and in a sentence.
-const fn turn_nouns(is_single_turn: bool) -> [&'static str; 2] {
-    if is_single_turn { ["Trials", "trial"] } else { ["Turns", "turn"] }
+/// What first attempts are of, as a heading.
+const fn turns_heading(is_single_turn: bool) -> &'static str {
+    if is_single_turn { "Trials" } else { "Turns" }
 }
 
 /// The failed attempts behind a share, all of them: what the request says of pages does not matter.
@@ -190,40 +189,10 @@ pub(super) fn origins(data: &Failures) -> Table {
     with_notes(table, data)
 }
 
-/// What became of turns that failed first and were tried again. Of one there is no median.
-pub(in crate::export) fn passed_later(repair: &Repair) -> String {
-    match (repair.failed_first, repair.median_attempts.time()) {
-        (1, Some(attempts)) => format!("it passed after {} more", counted(attempts.into(), "attempt")),
-        (1, None) => "it did not pass at a later one".to_owned(),
-        _ => format!(
-            "{} of them passed at a later one, the median number of further attempts is {}",
-            repair.repaired, repair.median_attempts
-        ),
-    }
-}
-
-/// How long stretches of failing tests take until a pass, after how many end so. Of one stretch there is no median: empty where its
-/// pass is in the same turn or does not come.
-fn time_until_pass(repair: &Repair) -> String {
-    let followed = repair.stretches.saturating_sub(repair.stretches_unknown);
-    match (followed, repair.median_turns.time()) {
-        (1, None | Some(0)) => String::new(),
-        (1, Some(turns)) => format!(", after {}", counted(turns.into(), "turn")),
-        _ => {
-            let stretches = if repair.stretches_unknown > 0 {
-                format!("these {followed}")
-            } else {
-                "all stretches".to_owned()
-            };
-            format!(". The median number of turns until then, over {stretches}, is {}", repair.median_turns)
-        }
-    }
-}
-
 /// At which attempt turns that failed first passed, and how long failing tests take.
 pub(super) fn repairs(data: &Failures) -> Table {
     let repair = &data.repair;
-    let [heading, noun] = turn_nouns(data.of_one_turn);
+    let heading = turns_heading(data.of_one_turn);
     let columns = vec![
         Column::integer("attempt", "Passed at attempt"),
         Column::integer("turns", heading),
@@ -237,49 +206,16 @@ pub(super) fn repairs(data: &Failures) -> Table {
         let simulated = data.repairs.iter().any(|group| group.simulated);
         table.push(vec![known(*attempt), known(*turns), maybe(share), known(simulated)]);
     }
-    let failed_first = format!("{} failed at the first attempt", counted(repair.failed_first.into(), noun));
-    table.notes.push(if repair.tried_again == 0 {
-        format!("{failed_first}; none was tried again.")
-    } else {
-        format!("{failed_first}; {}.", passed_later(repair))
-    });
-    let unknown = repair.stretches_unknown;
-    let time = time_until_pass(repair);
-    let ends = match (repair.stretches_repaired, repair.repaired_in_same_turn) {
-        // Where there is one turn, each pass is in the same turn, after 0 turns.
-        (Some(repaired), _) if data.of_one_turn && unknown > 0 => format!(
-            "{repaired} of {} ended with a pass. How the other {unknown} ended is unknown: {HIDDEN_PASSES}",
-            repair.stretches - unknown
-        ),
-        (Some(repaired), _) if data.of_one_turn => format!("{repaired} ended with a pass"),
-        (Some(repaired), Some(in_same_turn)) if unknown > 0 => format!(
-            "{repaired} of {known} ended with a pass, {in_same_turn} of these in the same turn{time}. How the other {unknown} ended is unknown: {HIDDEN_PASSES}",
-            known = repair.stretches - unknown
-        ),
-        (Some(repaired), Some(in_same_turn)) => {
-            format!("{repaired} ended with a pass, {in_same_turn} of these in the same turn{time}")
-        }
-        _ => format!("how many ended with a pass is unknown: {HIDDEN_PASSES}"),
-    };
-    table.notes.push(if repair.stretches == 0 {
+    table.notes.push(turn_repairs(repair, data.of_one_turn));
+    table.notes.push(stretch_ends(repair, data.of_one_turn).unwrap_or_else(|| {
         "No stretch in which a test failed was followed: no failing test is described.".to_owned()
-    } else {
-        format!(
-            "{} in which a test failed {} followed; {ends}.",
-            if repair.stretches == 1 {
-                "1 stretch".to_owned()
-            } else {
-                format!("{} stretches", repair.stretches)
-            },
-            if repair.stretches == 1 { "was" } else { "were" },
-        )
-    });
+    }));
     with_notes(table, data)
 }
 
 /// How long it takes until what failed passes, by group.
 pub(super) fn repair_times(data: &Failures) -> Table {
-    let [heading, _] = turn_nouns(data.of_one_turn);
+    let heading = turns_heading(data.of_one_turn);
     let turn_column = |column: Column| if data.of_one_turn { column.for_machines() } else { column };
     let columns = vec![
         Column::text("group", "Group"),
@@ -380,7 +316,7 @@ pub(super) fn flips(data: &Failures) -> Table {
         };
         table.notes.push(sentence);
     }
-    table.notes.push("Turn by turn: p passed, f failed, . the turn says nothing of it. Changed within turns: those of which attempts had different outcomes.".to_owned());
+    table.notes.push("Turn by turn: p passed, f failed, . the turn says nothing of it. Changed within turns: those whose attempts had different outcomes.".to_owned());
     with_notes(table, data)
 }
 
@@ -404,33 +340,4 @@ pub(super) fn rules(rules: &[FailureRule]) -> Table {
         ]);
     }
     table
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// "The median number of turns until then, over all stretches, is 1" was said of one stretch, too.
-    #[test]
-    fn one_stretch_and_one_turn_have_no_median() {
-        let time = |stretches, stretches_unknown, median_turns| {
-            time_until_pass(&Repair { stretches, stretches_unknown, median_turns, ..Repair::default() })
-        };
-        assert_eq!(time(1, 0, Median::Reached(1)), ", after 1 turn");
-        assert_eq!(time(3, 2, Median::Reached(2)), ", after 2 turns");
-        for median in [Median::Reached(0), Median::NotReached] {
-            assert_eq!(time(1, 0, median), "");
-        }
-        let median = ". The median number of turns until then, over";
-        assert_eq!(time(5, 0, Median::Reached(1)), format!("{median} all stretches, is 1"));
-        assert_eq!(time(5, 2, Median::NotReached), format!("{median} these 3, is not reached"));
-
-        let later = |failed_first, repaired, median_attempts| {
-            passed_later(&Repair { failed_first, repaired, median_attempts, ..Repair::default() })
-        };
-        assert_eq!(later(1, 1, Median::Reached(1)), "it passed after 1 attempt more");
-        assert_eq!(later(1, 0, Median::NotReached), "it did not pass at a later one");
-        let of_several = "2 of them passed at a later one, the median number of further attempts is 1";
-        assert_eq!(later(3, 2, Median::Reached(1)), of_several);
-    }
 }

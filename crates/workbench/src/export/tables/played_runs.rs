@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::Workbench;
 use crate::api::{ApiError, LiveEpisode, LiveRunRow, LiveState, Nothing, RunFolder, marked};
+use crate::runs::endpoint_attempts;
 
 /// In place of "not begun" and the like, where that is unknown.
 const UNKNOWN: &str = "unknown";
@@ -18,6 +19,11 @@ pub(super) fn word(value: impl Serialize) -> String {
 
 /// The runs that were played here; `only_ended` = only those that nobody plays.
 pub(super) fn runs(workbench: &Workbench, only_ended: bool) -> Result<Table, ApiError> {
+    let mut live_runs = workbench.list_live_runs(Nothing {})?.runs;
+    let playing = |state| {
+        matches!(state, LiveState::Starting | LiveState::Running | LiveState::Paused | LiveState::Stopping)
+    };
+    live_runs.retain(|run| !(only_ended && playing(run.state)));
     let columns = vec![
         Column::text("run", "Run"),
         Column::text("folder", "Folder").for_machines(),
@@ -35,20 +41,14 @@ pub(super) fn runs(workbench: &Workbench, only_ended: bool) -> Result<Table, Api
         Column::integer("input_tokens", "Tokens in"),
         Column::integer("output_tokens", "Tokens out"),
         Column::number("cost_usd", "Cost", 2).unit("US$"),
-        Column::integer("endpoint_retried", "Attempts retried for the endpoint").for_machines(),
-        Column::integer("endpoint_lost", "Attempts lost to the endpoint").for_machines(),
+        endpoint_column("endpoint_retried", "Attempts retried for the endpoint", &live_runs),
+        endpoint_column("endpoint_lost", "Attempts lost to the endpoint", &live_runs),
         Column::text("started_at", "Started"),
         Column::text("last_event_at", "Last sign of life").for_machines(),
     ];
     let title = if only_ended { "Runs that were played here" } else { "Runs that are or were played here" };
     let mut table = Table::new("played", title, columns);
-    let playing = |state| {
-        matches!(state, LiveState::Starting | LiveState::Running | LiveState::Paused | LiveState::Stopping)
-    };
-    for run in workbench.list_live_runs(Nothing {})?.runs {
-        if only_ended && playing(run.state) {
-            continue;
-        }
+    for run in live_runs {
         if run.state == LiveState::Unreadable {
             table.push_absent(played(&run), UNKNOWN);
         } else {
@@ -58,6 +58,24 @@ pub(super) fn runs(workbench: &Workbench, only_ended: bool) -> Result<Table, Api
         table.notes.extend(run.problems.iter().map(|problem| format!("{place}: {problem}.")));
     }
     Ok(table)
+}
+
+/// Attempts that the endpoint cost. Where it cost no run any, a page does not show them.
+fn endpoint_column(name: &str, heading: &str, runs: &[LiveRunRow]) -> Column {
+    let column = Column::integer(name, heading);
+    let has_cost = |run: &LiveRunRow| run.endpoint_retried.max(run.endpoint_lost) > Some(0);
+    if runs.iter().any(has_cost) { column } else { column.for_machines() }
+}
+
+/// What the endpoint cost a run, as a note. `None` = nothing.
+fn endpoint_note(run: &LiveRunRow) -> Option<String> {
+    let Some((retried, lost)) = run.endpoint_retried.zip(run.endpoint_lost) else {
+        return Some(
+            "How many attempts were retried for the endpoint, or lost to it, is unknown: an older version began the run."
+                .to_owned(),
+        );
+    };
+    endpoint_attempts(retried, lost).map(|attempts| format!("Over the whole run: {attempts}."))
 }
 
 /// A run as a row. What a record would say that cannot be read is unknown.
@@ -124,6 +142,7 @@ pub(super) fn progress(workbench: &Workbench, folder: &RunFolder) -> Result<Tabl
         "The run is {}. Turn by turn: p passed, r passed after retries, f failed, e error, c censored, . not reached.",
         word(run.row.state)
     ));
+    table.notes.extend(endpoint_note(&run.row));
     table.notes.extend(run.row.problems.iter().map(|problem| format!("{problem}.")));
     Ok(table)
 }
@@ -204,8 +223,22 @@ mod tests {
         let places = [16, 17];
         let uncounted = row("finished", "opencode", 0);
         assert_eq!(cells(&played(&uncounted), places), [None, None]);
-        let counted = LiveRunRow { endpoint_retried: Some(3), endpoint_lost: Some(0), ..uncounted };
+        let counted = LiveRunRow { endpoint_retried: Some(3), endpoint_lost: Some(0), ..uncounted.clone() };
         assert_eq!(cells(&played(&counted), places), [known(3_u32), known(0_u32)]);
+        // A page has the columns where there is something to show.
+        let is_shown = |run: &LiveRunRow| {
+            !endpoint_column("endpoint_lost", "Lost", std::slice::from_ref(run)).for_machines
+        };
+        assert!(is_shown(&counted));
+        let free = LiveRunRow { endpoint_retried: Some(0), ..counted.clone() };
+        assert!(!is_shown(&free) && !is_shown(&uncounted));
+        // So has the table of one run, in a note.
+        assert_eq!(
+            endpoint_note(&counted).unwrap(),
+            "Over the whole run: 3 attempts retried for the endpoint."
+        );
+        assert_eq!(endpoint_note(&free), None);
+        assert!(endpoint_note(&uncounted).unwrap().contains("is unknown"));
     }
 
     #[test]

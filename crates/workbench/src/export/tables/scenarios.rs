@@ -18,7 +18,7 @@ pub(super) fn suite(workbench: &Workbench, request: &ScenarioSuiteRequest) -> Re
         Column::text("aspect", "Kind of rule"),
         Column::integer("steps", "Steps"),
     ];
-    let title = format!("Suite of scenario {}, turn {}", request.of.scenario, request.of.turn);
+    let title = format!("Suite of scenario {}, turn {}", request.turn.scenario, request.turn.turn);
     let mut table = Table::new("suite", &title, columns);
     let mut offset = 0;
     loop {

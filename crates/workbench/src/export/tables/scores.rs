@@ -47,7 +47,7 @@ pub(super) fn scores(data: &Comparison) -> Table {
             table.push_absent(row, "n/a");
         }
     }
-    table.notes.push("Scores are 0 to 100. Dataset: turns passed of those declared, mean over tasks. Case: test cases passed, mean over turns, then tasks. Perfect tasks: the number of tasks of which an episode passed every turn. MT@k: the best reward of each round over the first k attempts, mean over rounds, then tasks. Comp: tasks of which an attempt passed the last round. Round by round, each try began from one snapshot. MT@k is then the share of rounds before the first that its first k tries did not pass. Members of several runs have the means over their runs.".to_owned());
+    table.notes.push("Scores are 0 to 100. Dataset: turns passed of those declared, mean over tasks. Case: test cases passed, mean over turns, then tasks. Perfect tasks: the number of tasks with an episode that passed every turn. MT@k: the best reward of each round over the first k attempts, mean over rounds, then tasks. Comp: tasks with an attempt that passed the last round. Round by round, each try began from one snapshot. MT@k is then the share of rounds before the first that its first k tries did not pass. Members of several runs have the means over their runs.".to_owned());
     for (member, scores) in turn_scores() {
         if scores.rounds.round_by_round {
             table.notes.push(format!("{}: MT@k and Comp are evaluated round by round.", member.marked()));

@@ -29,9 +29,9 @@ fn means(values: [KnownMean; 3]) -> Vec<Option<Value>> {
 
 /// What must be known of means over fewer than all.
 fn partial(rows: impl Iterator<Item = [KnownMean; 3]>, noun: &str) -> Option<String> {
-    let is_partial = rows.flatten().any(|mean| mean.known > 0 && mean.known < mean.of);
+    let is_partial = rows.flatten().any(|mean| mean.known > 0 && mean.known < mean.total);
     is_partial
-        .then(|| format!("Some means are over fewer {noun} than there are: those of which they are known."))
+        .then(|| format!("Some means are over fewer {noun} than there are: those where they are known."))
 }
 
 /// `Tasks`, or `Rounds` where rounds were played by themselves.
@@ -145,7 +145,7 @@ pub(super) fn grid(workbench: &Workbench, request: &TasksRequest) -> Result<Tabl
 pub(in crate::export) fn counts(grid: &TaskGrid) -> String {
     let counts = grid.counts;
     let mut text = format!(
-        "{}, of which {} solved by no run",
+        "{}: {} solved by no run",
         counted(counts.all.into(), grid.noun()),
         count_with_verb(counts.nobody)
     );

@@ -138,7 +138,7 @@ pub(super) fn by_turn(workbench: &Workbench, shown: &[Member]) -> Result<Table, 
     if partial {
         table
             .notes
-            .push("Mean scores are over the episodes of which the score of the turn is known.".to_owned());
+            .push("Mean scores are over the episodes where the score of the turn is known.".to_owned());
     }
     if unknown {
         table.notes.push(

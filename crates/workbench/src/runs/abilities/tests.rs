@@ -81,26 +81,26 @@ fn tools_that_are_missing_come_with_the_remedy_of_the_program() {
 #[test]
 fn what_was_found_out_counts_for_a_day_from_when_it_was_however_often_it_is_looked_at() {
     let store = Store::in_memory().unwrap();
-    let kept = KeptAbilities::new(&store);
+    let kept_abilities = KeptAbilities::new(&store);
     let place = ("http://127.0.0.1:8080".to_owned(), "m".to_owned(), "/v1/chat/completions");
     let begin = now();
     let after = |hours: i64| begin + hours * 3600;
-    assert!(kept.recent(&place, begin).is_none());
+    assert!(kept_abilities.recent(&place, begin).is_none());
     let mut refused = whole(Some(ServerKind::LlamaCpp));
     (refused.abilities.tools, refused.abilities.tools_refused) =
         (Some(false), Some("needs --jinja".to_owned()));
-    kept.keep(&place, begin, &refused);
-    let (found_at, found) = kept.recent(&place, after(20)).unwrap();
+    kept_abilities.keep(&place, begin, &refused);
+    let (found_at, found) = kept_abilities.recent(&place, after(20)).unwrap();
     assert_eq!((found_at, &found), (begin, &refused));
-    kept.keep(&place, found_at, &found);
-    assert!(kept.recent(&place, after(23)).is_some());
-    assert!(kept.recent(&place, after(24)).is_none(), "a look after 20 hours made it no younger");
-    assert!(kept.recent(&place, begin - 1).is_none(), "a clock that was set back");
+    kept_abilities.keep(&place, found_at, &found);
+    assert!(kept_abilities.recent(&place, after(23)).is_some());
+    assert!(kept_abilities.recent(&place, after(24)).is_none(), "a look after 20 hours made it no younger");
+    assert!(kept_abilities.recent(&place, begin - 1).is_none(), "a clock that was set back");
     let other = (place.0.clone(), "other".to_owned(), place.2);
-    assert!(kept.recent(&other, begin).is_none());
+    assert!(kept_abilities.recent(&other, begin).is_none());
     // What a later version has written in another form is asked for again.
     store.keep_abilities(&place.0, &place.1, place.2, begin, "7").unwrap();
-    assert!(kept.recent(&place, begin).is_none());
+    assert!(kept_abilities.recent(&place, begin).is_none());
 }
 
 #[test]

@@ -352,8 +352,8 @@ fn the_endpoint_of_the_model_that_samples_is_entered_in_the_form_and_comes_back(
     let entered = ["sampler_base_url", "sampler_key_variable", "sampler_seconds", "sampler_calls"];
     assert!(entered.iter().all(|field| differ.iter().any(|one| one == field)), "{differ:?}");
     let settings = fields::settings(&filled_form).unwrap();
-    assert_eq!(settings.kept["llm_sampler.base_url"], "http://localhost:11434/v1");
-    assert_eq!(settings.kept["llm_sampler.timeout_seconds"], 900);
+    assert_eq!(settings.other_values["llm_sampler.base_url"], "http://localhost:11434/v1");
+    assert_eq!(settings.other_values["llm_sampler.timeout_seconds"], 900);
     assert_eq!(
         crate::sampler::model_in_words(&settings).as_deref(),
         Ok("qwen3 at http://localhost:11434/v1")
@@ -375,7 +375,9 @@ fn the_endpoint_of_the_model_that_samples_is_entered_in_the_form_and_comes_back(
     assert_eq!(back(&off).0, off);
     // What it would not take does not stand in the way of a run without it.
     let zero_seconds = FormSettings { sampler_seconds: Some(0.0), ..off };
-    assert!(!fields::settings(&zero_seconds).unwrap().kept.contains_key("llm_sampler.timeout_seconds"));
+    assert!(
+        !fields::settings(&zero_seconds).unwrap().other_values.contains_key("llm_sampler.timeout_seconds")
+    );
 }
 
 #[test]
@@ -385,9 +387,9 @@ fn a_file_without_a_sampling_model_keeps_where_one_is_when_it_is_loaded_and_save
     let LoadedSettings { settings, .. } = loaded("x.yaml".to_owned(), text).unwrap();
     assert!(!settings.use_llm_sampler);
     let saved = fields::settings(&settings).unwrap();
-    assert_eq!(saved.kept["llm_sampler.base_url"], "http://localhost:11434/v1");
-    assert_eq!(saved.kept["llm_sampler.timeout_seconds"], 7);
-    assert_eq!(saved.kept["llm_sampler.calls_at_once"], 2);
+    assert_eq!(saved.other_values["llm_sampler.base_url"], "http://localhost:11434/v1");
+    assert_eq!(saved.other_values["llm_sampler.timeout_seconds"], 7);
+    assert_eq!(saved.other_values["llm_sampler.calls_at_once"], 2);
 }
 
 #[test]

@@ -66,7 +66,7 @@ impl TaskImageList {
             shown.images.push(TaskImages {
                 tasks: vec![task],
                 image: key.0.as_deref().map(plain_line),
-                from: plain(&key.1.images),
+                base_images: plain(&key.1.images),
                 executes: plain(&key.1.executes),
                 more: key.1.more,
             });
@@ -120,7 +120,7 @@ mod tests {
         let images: Vec<_> = shown
             .images
             .iter()
-            .map(|one| (one.tasks.join(" "), one.image.clone(), one.from.join(" ")))
+            .map(|one| (one.tasks.join(" "), one.image.clone(), one.base_images.join(" ")))
             .collect();
         assert_eq!(
             images,

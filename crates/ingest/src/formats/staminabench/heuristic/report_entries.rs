@@ -39,7 +39,7 @@ impl<'a> ReportEntries<'a> {
     /// The same as it stands.
     pub(in crate::formats::staminabench) fn planned(self) -> Option<&'a Node> {
         let mut keys = field_names::PLANNED.iter();
-        keys.find_map(|key| self.root.get(key).or_else(|| self.root.at(&["run", key])))
+        keys.find_map(|key| self.root.get(key).or_else(|| self.root.descendant(&["run", key])))
     }
 
     /// The entries of scenarios that have no folder, by list and name.

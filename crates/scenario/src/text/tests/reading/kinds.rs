@@ -51,12 +51,12 @@ pub(super) fn kind(masked: &str, literals: &[&str]) -> ReadResult<&'static str> 
             "rename_analytic"
         } else if has_words("query parameter") {
             if drops { "drop_analytic_filter" } else { "set_analytic_filter" }
-        } else if has_words("grouping") {
+        } else if has_words("computes|to compute") {
+            "change_measure"
+        } else if has_words("grouping|grouped") {
             "change_grouping"
         } else if has_words("include") {
             "change_restriction"
-        } else if has_words("computes|to compute") {
-            "change_measure"
         } else if drops {
             "remove_analytic"
         } else {

@@ -133,7 +133,7 @@ fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) 
             let (verb, does) = clauses::effect(clause()?)?;
             (out["verb"], out["effect"]) = (json!(verb), does);
             if kind == "change_effect" {
-                let places = ["until now it ", "Old: it ", "is wrong: it ", "Today it "];
+                let places = ["today, it ", "Old: it ", "is wrong: it ", "Today it "];
                 let old =
                     places.iter().find_map(|before| parts.plain.split_once(before)).ok_or("no old effect")?;
                 let old = sentences(old.1).first().copied().unwrap_or_default();
