@@ -11,7 +11,7 @@ use store::{Store, WarningFilter};
 use crate::hostile_kit::{open_zip, zip_of};
 
 const MANIFEST: &str = r#"{
-  "format": "stamina-pack/6",
+  "format": "stamina-pack/7",
   "generator": {"name": "stamina", "version": "0.1.0"},
   "scenarios": [
     {"folder": "scenario_0", "title": "Parcel logistics", "turns": 1},
@@ -86,10 +86,10 @@ fn what_is_wrong_with_a_pack_is_reported() {
         read(&tree).1.into_iter().map(|warning| warning.code).collect::<Vec<_>>()
     };
     assert!(codes_of(&files).contains(&"pack.scenario_missing".to_owned()));
-    for earlier in ["pack/3", "pack/4", "pack/5"] {
-        assert_eq!(codes_of(&pack(&MANIFEST.replace("pack/6", earlier))), [""; 0], "{earlier} is read");
+    for earlier in ["pack/3", "pack/4", "pack/5", "pack/6"] {
+        assert_eq!(codes_of(&pack(&MANIFEST.replace("pack/7", earlier))), [""; 0], "{earlier} is read");
     }
-    assert_eq!(codes_of(&pack(&MANIFEST.replace("pack/6", "pack/9"))), ["pack.version"]);
+    assert_eq!(codes_of(&pack(&MANIFEST.replace("pack/7", "pack/9"))), ["pack.version"]);
     assert_eq!(codes_of(&pack(&MANIFEST[..MANIFEST.len() / 2])), ["json.truncated"]);
 }
 
@@ -98,7 +98,7 @@ fn what_is_wrong_with_a_pack_is_reported() {
 fn a_manifest_of_millions_of_scenarios_is_refused() {
     let manifest = |count: usize| {
         let scenarios = vec![r#"{"folder":"scenario_0"}"#; count].join(",");
-        format!(r#"{{"format":"stamina-pack/6","scenarios":[{scenarios}]}}"#)
+        format!(r#"{{"format":"stamina-pack/7","scenarios":[{scenarios}]}}"#)
     };
     let warnings_of = |manifest: &str| {
         let (_kept, tree) = folder(&pack(manifest));

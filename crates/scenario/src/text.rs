@@ -128,7 +128,7 @@ impl Texts {
 
 /// One sentence for a change, plain and the same always: for `changes/turn_N.yaml`, the app, and logs.
 pub fn summary(before: &Schema, change: &Change) -> String {
-    let slots = slots::slots(before, before, change);
+    let slots = slots::slots(before, before, before, change);
     slots::fill(wording::for_change(change).summary, &slots)
 }
 

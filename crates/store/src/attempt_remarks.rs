@@ -54,11 +54,13 @@ impl Store {
     /// Those of withdrawn episodes do not count.
     pub fn attempt_remarks(&self, run: RunId, limit: u32) -> Result<AttemptRemarks> {
         self.read(|conn| {
-            // Only attempts that may have one of the fields are parsed. The store writes JSON without spaces.
+            // Only attempts that may have one of the fields are parsed. The store writes JSON without spaces. A column of a
+            // table may have any name: what it says is none of a runner.
             let attempts = format!(
                 "SELECT episode.slug, turn.number, attempt.number, attempt.extra
                  FROM episode JOIN turn ON turn.episode = episode.id JOIN attempt ON attempt.turn = turn.id
                  WHERE episode.run = ?1 AND {VALID_EPISODE}
+                   AND (SELECT format FROM run WHERE id = ?1) <> 'table'
                    AND (instr(attempt.extra, '\"repeats\":') > 0 OR instr(attempt.extra, '\"left_out\":[\"') > 0)
                  ORDER BY episode.id, turn.number, attempt.number"
             );
@@ -149,6 +151,14 @@ mod tests {
         let part =
             ParsedPart { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
         store.put_part(source, &part).unwrap();
+        // A column of a table.
+        let table = store.put_source("/data/t", "t", false).unwrap();
+        let benchmark = Benchmark { key: "b".into(), name: "B".into() };
+        store.put_runs(table, "", "table", &[Run::unknown("r", benchmark)]).unwrap();
+        store.put_part(table, &part).unwrap();
+        let runs = store.list_runs(&RunFilter::default()).unwrap().rows;
+        let of_table = runs.iter().find(|(_, run)| run.source == table).unwrap();
+        assert_eq!(store.attempt_remarks(of_table.1.id, 2).unwrap(), AttemptRemarks::default());
         let run = store.list_runs(&RunFilter::default()).unwrap().rows.remove(0).1;
         let retried = |turn, repeats| RetriedAttempt { episode: "x".to_owned(), turn, attempt: 1, repeats };
         let incomplete = |episode: &str, names: &[&str], more| IncompleteAttempt {

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! <place>/
-//!   manifest.json      {format: "stamina-pack/6", …, scenarios: [{folder, title, turns, …}]}
+//!   manifest.json      {format: "stamina-pack/7", …, scenarios: [{folder, title, turns, …}]}
 //!   scenario_N/        schemas, changes, specifications, suites, reference servers
 //! ```
 
@@ -27,7 +27,8 @@ const NAME_CAP: usize = 255;
 /// The format of a manifest is its first key.
 const HEAD: u64 = 256;
 /// The formats that are read.
-const VERSIONS: [&str; 4] = ["stamina-pack/6", "stamina-pack/5", "stamina-pack/4", "stamina-pack/3"];
+const VERSIONS: [&str; 5] =
+    ["stamina-pack/7", "stamina-pack/6", "stamina-pack/5", "stamina-pack/4", "stamina-pack/3"];
 
 /// A scenario pack.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +87,7 @@ impl Format for Pack {
     }
 
     fn looked_for(&self) -> &'static str {
-        "manifest.json with format stamina-pack/6"
+        "manifest.json with format stamina-pack/7"
     }
 
     fn sniff(&self, tree: &Tree, folder: &str) -> Sniff {

@@ -380,7 +380,10 @@ fn repeats_are_distinguished_however_they_are_written() {
     assert_eq!(texts.len(), 2, "{warnings:?}");
     for (text, start) in texts.iter().zip(["Row 8 says repeat “seed a”", "Row 9 says repeat “seed b”"])
     {
-        assert!(text.starts_with(start) && text.contains("Give a number to each repeat"), "{text}");
+        assert!(
+            text.starts_with(start) && text.contains("Give a number up to 4294967295 to each repeat"),
+            "{text}"
+        );
     }
     assert!(!read.codes().contains(&"value.not_usable"), "{warnings:?}");
 }

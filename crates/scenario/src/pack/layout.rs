@@ -3,10 +3,11 @@
 use strum::VariantArray;
 
 /// The version of what is generated; first key of the manifest.
-pub const PACK_VERSION: &str = "stamina-pack/6";
+pub const PACK_VERSION: &str = "stamina-pack/7";
 
 /// Earlier versions that are read as well: their files have the same form, and their texts and schemas other words.
-pub const EARLIER_VERSIONS: [&str; 3] = ["stamina-pack/3", "stamina-pack/4", "stamina-pack/5"];
+pub const EARLIER_VERSIONS: [&str; 4] =
+    ["stamina-pack/3", "stamina-pack/4", "stamina-pack/5", "stamina-pack/6"];
 
 /// The manifest, at the root.
 pub const MANIFEST: &str = "manifest.json";

@@ -228,6 +228,7 @@ fn packs_of_earlier_versions_are_read_with_their_own_words() {
         "Could we insist on `plate_code`",
         "Could you make `plate_code` required for shared cars?",
         "`/v1/car_users/{id}/accept_licence` → `/v1/car_users/{id}/accept_licence_car_user`",
+        "The old verb was easily misunderstood. Names of fields, enum values",
     ];
     for (version, words) in EARLIER_VERSIONS.into_iter().zip(words) {
         let file = format!("tests/packs/{}.zip", version.replace('/', "-"));

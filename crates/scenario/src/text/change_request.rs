@@ -57,6 +57,8 @@ pub(super) fn change_request(
     if draw.chance(40) {
         draw.shuffle(&mut order);
     }
+    // The other changes use the new names.
+    order.sort_by_key(|change| !is_rename(change));
     if layout == Layout::Groups {
         group(&mut order);
     }
@@ -74,7 +76,7 @@ pub(super) fn change_request(
         out.push_str(frame::names_note(&mut draw));
     }
     out.push_str("\n\n");
-    body(&mut draw, layout, &items, after, &mut out);
+    body(&mut draw, layout, &items, (before, after), &mut out);
     follow_ups(&mut draw, delta, &stated, after, &mut out);
     out.push('\n');
     frame::closing(&mut draw, &mut out);
@@ -133,7 +135,7 @@ fn phrased<'a>(
     reason: Option<&str>,
 ) -> Item<'a> {
     let wording = wording::for_change(change);
-    let mut slots: Slots = slots(before, after, change);
+    let mut slots: Slots = slots(before, delta.renamed_schema.as_ref().unwrap_or(before), after, change);
     let title = sentence(&fill(wording.summary, &slots));
     let clauses: Vec<usize> = clauses_of(after, delta, change)
         .into_iter()
@@ -193,7 +195,7 @@ pub(super) fn phrasing(before: &Schema, change: &Change, after: &Schema, templat
     let items = [phrased(&delta, &mut stated, before, after, change, template, None)];
     let mut out = String::new();
     let mut draw = Seed { base: 0, scenario: 0 }.draw(after.turn, "request");
-    body(&mut draw, Layout::Paragraphs, &items, after, &mut out);
+    body(&mut draw, Layout::Paragraphs, &items, (before, after), &mut out);
     out
 }
 
@@ -237,10 +239,16 @@ fn depth(delta: &Delta, index: usize) -> usize {
     usize::from(matches!(delta.pieces[index].part, Part::Rule(_)))
 }
 
-fn body(draw: &mut Draw, layout: Layout, items: &[Item<'_>], after: &Schema, out: &mut String) {
+fn body(
+    draw: &mut Draw,
+    layout: Layout,
+    items: &[Item<'_>],
+    (before, after): (&Schema, &Schema),
+    out: &mut String,
+) {
     let mut ticket = draw.number_between(110, 4200);
     let team = pick(draw, &frame::TEAMS);
-    let mut before: Option<Option<&str>> = None;
+    let mut last_subject: Option<Option<&str>> = None;
     for (index, item) in items.iter().enumerate() {
         let indent = match layout {
             Layout::Bullets => {
@@ -258,13 +266,12 @@ fn body(draw: &mut Draw, layout: Layout, items: &[Item<'_>], after: &Schema, out
                 0
             }
             Layout::Groups => {
-                if before != Some(item.subject) {
-                    let title = item.subject.map_or_else(
-                        || frame::GENERAL_TITLE.to_owned(),
-                        |key| heading(after, key, &item.title),
-                    );
+                if last_subject != Some(item.subject) {
+                    let title = item
+                        .subject
+                        .map_or_else(|| frame::GENERAL_TITLE.to_owned(), |key| heading(before, after, key));
                     let _ = write!(out, "### {title}\n\n");
-                    before = Some(item.subject);
+                    last_subject = Some(item.subject);
                 }
                 out.push_str("- ");
                 2
@@ -288,11 +295,13 @@ fn body(draw: &mut Draw, layout: Layout, items: &[Item<'_>], after: &Schema, out
     }
 }
 
-/// The heading of an entity; of one that is not there any more, what happens to it.
-fn heading(after: &Schema, key: &str, title: &str) -> String {
-    after
-        .entity(key)
-        .map_or_else(|| title.trim_end_matches('.').to_owned(), |entity| capital(&words(&entity.plural)))
+/// The heading of an entity.
+fn heading(before: &Schema, after: &Schema, key: &str) -> String {
+    match (after.entity(key), before.entity(key)) {
+        (Some(entity), _) => capital(&words(&entity.plural)),
+        (None, Some(entity)) => format!("{} (removed)", capital(&words(&entity.plural))),
+        (None, None) => capital(&words(key)),
+    }
 }
 
 /// What no change stated: rules that read differently because of them, names that follow, what else was removed.

@@ -32,6 +32,8 @@ pub(super) struct Delta {
     /// Old clauses, with today's names, of conditions, effects, filters and fields that are there no more although what
     /// they belonged to still is, if nothing in [`Schema::removed`] says so: what fell with something else.
     pub(super) dropped: Vec<Piece>,
+    /// The schema before, with the turn's renames. None where the turn has none.
+    pub(super) renamed_schema: Option<Schema>,
 }
 
 /// A path or name that follows from a rename elsewhere.
@@ -160,7 +162,7 @@ impl Delta {
             .into_iter()
             .filter(|piece| !index_by_id.contains_key(&piece.clause.id) && is_taken_back(old, after, piece))
             .collect();
-        Self { pieces, changed, index_by_id, renamed, dropped }
+        Self { pieces, changed, index_by_id, renamed, dropped, renamed_schema }
     }
 }
 

@@ -77,8 +77,8 @@ pub(super) fn field(schema: &Schema, entity: &Entity, field: &Field) -> String {
             let path = names.nested_path(target, &entity.plural);
             out.push_str(&format!(
                 " Nested routes: `GET {path}` lists only the {many} that refer to this {singular}, with the same query \
-                 parameters as the list of all {many}; `POST {path}` creates {} for this {singular}, by the rules of a \
-                 create, but {f} comes from the path and is ignored in the body. Both are *not found* if this {singular} \
+                 parameters as the list of all {many}; `POST {path}` creates {} for this {singular}, by the rules and \
+                 with the response of a create, but {f} comes from the path and is ignored in the body. Both are *not found* if this {singular} \
                  does not exist.",
                 with_article(&child)
             ));

@@ -239,10 +239,11 @@ fn records(schema: &Schema, parts: &Parts, out: &mut Pieces) {
         Part::Bodies,
         "bodies.unknown",
         if parts.actions {
-            "Any other unknown key in a request body (in an action, one that is not among its parameters; elsewhere, one that \
-             is not a field of the entity) "
+            "Apart from `id`, `deleted` and computed fields, an unknown key in a request body (in an action, one that is not \
+             among its parameters; elsewhere, one that is not a field of the entity) "
         } else {
-            "Any other unknown key in a request body (one that is not a field of the entity) "
+            "Apart from `id`, `deleted` and computed fields, an unknown key in a request body (one that is not a field of the \
+             entity) "
         },
     );
     out.add(match schema.conventions.unknown_fields {
@@ -335,11 +336,12 @@ fn lists(schema: &Schema, parts: &Parts, out: &mut Pieces) {
     let (page, size) = (names.json(page), names.json(size));
     let (first, beyond) = match pages.style {
         PaginationStyle::Page => {
-            ("the number of the page, at least `1`; default `1`", "A page after the last one")
+            ("the number of the page, at least `1`; default `1`", "A page after the last one has no records.")
         }
-        PaginationStyle::Offset => {
-            ("the number of records to skip, at least `0`; default `0`", "A list that skips all its records")
-        }
+        PaginationStyle::Offset => (
+            "the number of records to skip, at least `0`; default `0`",
+            "If all matching records are skipped, the page has no records.",
+        ),
     };
     out.push(
         Part::Lists,
@@ -347,7 +349,7 @@ fn lists(schema: &Schema, parts: &Parts, out: &mut Pieces) {
         &format!(
             "Lists are paginated with the query parameters {page} ({first}) and {size} (the number of records per page, from \
              `1` to `{}`; default `{}`). A value outside these bounds, or one that is not an integer, is *invalid*. \
-             {beyond} has no records.",
+             {beyond}",
             pages.max_size, pages.default_size
         ),
     );

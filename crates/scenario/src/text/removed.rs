@@ -10,10 +10,17 @@ use crate::ir::{Removed, Schema, UnknownFields};
 pub(super) fn text(schema: &Schema, removed: &Removed) -> String {
     let names = Names::new(schema);
     let prefix = &schema.conventions.prefix;
+    // A path with a prefix that is new in the turn was never there.
+    let had_this_prefix = !schema.removed.iter().any(|removed| matches!(removed, Removed::Prefix { .. }));
+    let (is_gone, are_gone) = if had_this_prefix {
+        ("no longer exists", "no longer exist")
+    } else {
+        ("does not exist", "do not exist")
+    };
     match removed {
         Removed::Collection { plural } => {
             let path = format!("{prefix}/{}", schema.path_name(plural));
-            format!("The collection `{path}` no longer exists: it and all paths below it are *not found*.")
+            format!("The collection `{path}` {is_gone}: it and all paths below it are *not found*.")
         }
         Removed::Prefix { prefix: old } => {
             let example = schema.entities.first().map_or("", |entity| &entity.plural);
@@ -42,19 +49,16 @@ pub(super) fn text(schema: &Schema, removed: &Removed) -> String {
         ),
         Removed::Nested { parent, plural } => {
             format!(
-                "The nested routes `{}` no longer exist: they are *not found*.",
+                "The nested routes `{}` {are_gone}: they are *not found*.",
                 names.nested_path(parent, plural)
             )
         }
         Removed::Action { entity, name } => {
             let path = schema.entity(entity).map(|entity| schema.collection_path(entity)).unwrap_or_default();
-            format!("`POST {path}/{{id}}/{}` no longer exists: it is *not found*.", schema.path_name(name))
+            format!("`POST {path}/{{id}}/{}` {is_gone}: it is *not found*.", schema.path_name(name))
         }
         Removed::Analytic { name } => {
-            format!(
-                "`GET {prefix}/analytics/{}` no longer exists: it is *not found*.",
-                schema.path_name(name)
-            )
+            format!("`GET {prefix}/analytics/{}` {is_gone}: it is *not found*.", schema.path_name(name))
         }
         Removed::AnalyticRestriction { analytic, only } => {
             let Some(analytic) = schema.analytic(analytic) else { return String::new() };
@@ -110,8 +114,7 @@ pub(super) fn text(schema: &Schema, removed: &Removed) -> String {
                 .map(|entity| action::condition(names, entity, condition))
                 .unwrap_or_default();
             format!(
-                "{} of {} no longer requires that {holds}; where this does not hold, it is no longer *refused* for that \
-                 reason.",
+                "{} of {} no longer has the condition that {holds}, and is no longer *refused* because of it.",
                 names.verb(entity, action),
                 names.plural(entity)
             )
@@ -169,7 +172,8 @@ pub(super) fn lists_without(before: &Schema, after: &Schema, removed: &Removed) 
 /// A value, or what kind of value if it is long.
 fn sample(names: Names<'_>, entity: &str, field: &str, accepted: &Value) -> String {
     match accepted {
-        Value::String(text) if text.chars().count() > 8 => {
+        // What stands for any text of that length. A text that a regular expression refused is written out.
+        Value::String(text) if text.chars().count() > 8 && text.chars().all(|letter| letter == 'x') => {
             format!("a string of `{}` characters", text.chars().count())
         }
         Value::String(text) if text.is_empty() => "the empty string".to_owned(),

@@ -35,15 +35,18 @@ pub(super) fn fill(template: &str, slots: &Slots) -> String {
     out
 }
 
-/// The slots of a change that leads from one schema to another. For a summary, which knows only the schema before,
-/// both are the same; what is new comes from the change itself.
-pub(super) fn slots(before: &Schema, after: &Schema, change: &Change) -> Slots {
-    SlotFiller { before: Names::new(before), after: Names::new(after), slots: Slots::new() }
-        .fill_slots(change)
+/// The slots of a change that leads from one schema to another. `renamed` is the schema before with the turn's renames: what is
+/// replaced or removed is written in the names that stand now. For a summary, which knows only the schema before, all three are
+/// the same; what is new comes from the change itself.
+pub(super) fn slots(before: &Schema, renamed: &Schema, after: &Schema, change: &Change) -> Slots {
+    let (before, renamed, after) = (Names::new(before), Names::new(renamed), Names::new(after));
+    SlotFiller { before, renamed, after, slots: Slots::new() }.fill_slots(change)
 }
 
 struct SlotFiller<'a> {
+    /// The schema before, for old names in renames.
     before: Names<'a>,
+    renamed: Names<'a>,
     after: Names<'a>,
     slots: Slots,
 }
@@ -55,12 +58,12 @@ impl<'a> SlotFiller<'a> {
 
     /// The names of the schema that has the entity: after the changes if it is still there.
     fn names(&self, entity: &str) -> Names<'a> {
-        if self.after.schema.entity(entity).is_some() { self.after } else { self.before }
+        if self.after.schema.entity(entity).is_some() { self.after } else { self.renamed }
     }
 
     /// The entity as it is afterwards, or was.
     fn entity(&self, entity: &str) -> Option<&'a Entity> {
-        self.after.schema.entity(entity).or_else(|| self.before.schema.entity(entity))
+        self.after.schema.entity(entity).or_else(|| self.renamed.schema.entity(entity))
     }
 
     /// A field in backquotes, as it is called afterwards, or was.
@@ -69,7 +72,7 @@ impl<'a> SlotFiller<'a> {
             self.after.field(entity, field)
         } else {
             // The other names of the message are today's, and so is the case of one that is no more.
-            let name = self.before.find(entity, field).map_or(field, |field| field.name.as_str());
+            let name = self.renamed.find(entity, field).map_or(field, |field| field.name.as_str());
             self.after.json(name)
         }
     }
@@ -224,7 +227,8 @@ impl<'a> SlotFiller<'a> {
                 self.put("f", self.named(entity, field));
                 let target = self.target_of(entity, field);
                 self.target(target);
-                let names = if matches!(change, FieldChange::Nest { .. }) { self.after } else { self.before };
+                let names =
+                    if matches!(change, FieldChange::Nest { .. }) { self.after } else { self.renamed };
                 let plural = names.schema.entity(entity).map_or(entity.as_str(), |entity| &entity.plural);
                 self.put("path", names.nested_path(target, plural));
             }
@@ -254,7 +258,7 @@ impl<'a> SlotFiller<'a> {
             ConstraintChange::ChangeDefault { default, .. }
             | ConstraintChange::MakeOptional { default, .. } => {
                 let kind = self.after.kind(entity, field).or_else(|| self.before.kind(entity, field));
-                let old = self.before.find(entity, field);
+                let old = self.renamed.find(entity, field);
                 self.put("to", types::default(kind, default.as_ref()));
                 self.put(
                     "from",
@@ -267,6 +271,10 @@ impl<'a> SlotFiller<'a> {
                     self.put(
                         "with_default",
                         format!(", with the default {}", types::default(kind, default.as_ref())),
+                    );
+                    self.put(
+                        "now_gets",
+                        format!(" If it is omitted, it now gets {}.", types::default(kind, default.as_ref())),
                     );
                 }
             }
@@ -285,7 +293,7 @@ impl<'a> SlotFiller<'a> {
                 let field = self
                     .after
                     .find(entity, &filter.field)
-                    .or_else(|| self.before.find(entity, &filter.field));
+                    .or_else(|| self.renamed.find(entity, &filter.field));
                 let name = field.map_or(&filter.field, |field| &field.name);
                 self.put("param", self.after.schema.json_name(&filter.op.param(name)));
             }

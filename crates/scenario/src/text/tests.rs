@@ -336,6 +336,42 @@ fn a_text_that_is_accepted_now_is_counted_and_not_spelled_out() {
     assert!(request.contains("now accepts a string of `31` characters"), "{request}");
 }
 
+/// It was counted, as if a text of that length had been refused.
+#[test]
+fn a_text_that_a_regular_expression_refused_is_written_out() {
+    let before = second_turn();
+    let code = serde_json::json!({"change": "add_field", "entity": "parts", "field": {"key": "mail", "name": "mail",
+        "type": "string", "pattern": "email", "nullable": true, "since": 9}});
+    let before = next_turn(&one_turn(&before, &code).1);
+    let looser = serde_json::json!({"change": "loosen", "entity": "parts", "field": "mail", "kind": {"type": "string"}});
+    let (change, after) = one_turn(&before, &looser);
+    let request = change_request(Seed { base: 1, scenario: 0 }, &before, &[change], &after);
+    assert!(request.contains("now accepts `\"user at example\"`"), "{request}");
+}
+
+#[test]
+fn what_is_replaced_or_removed_has_the_names_of_today() {
+    let before = second_turn();
+    let (mut after, mut changes) = (before.clone(), Vec::new());
+    for json in [
+        serde_json::json!({"change": "change_guard", "entity": "customers", "action": "promote", "guard": "has_orders",
+            "condition": {"when": "has_at_least", "entity": "repair_orders", "reference": "customer", "count": 2}}),
+        serde_json::json!({"change": "remove_analytic", "analytic": "revenue"}),
+        serde_json::json!({"change": "rename_field", "entity": "repair_orders", "field": "customer", "name": "rider_id"}),
+        serde_json::json!({"change": "change_prefix", "prefix": "/v2"}),
+    ] {
+        let (change, next) = one_turn(&after, &json);
+        changes.push(change);
+        after = next;
+    }
+    for base in 0..20 {
+        let request = change_request(Seed { base, scenario: 0 }, &before, &changes, &after);
+        assert!(!request.contains("`/api/analytics/revenue`"), "{request}");
+        assert!(!request.contains("through `customer_id`"), "{request}");
+        assert!(request.contains("through `rider_id`"), "{request}");
+    }
+}
+
 #[test]
 fn what_falls_with_something_else_is_said() {
     let before = second_turn();

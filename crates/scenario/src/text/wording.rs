@@ -16,7 +16,7 @@ mod conventions;
 mod records;
 mod rules;
 
-use crate::change::{ActionChange, Change, EntityChange, FieldChange};
+use crate::change::{ActionChange, Change, ConventionChange, EntityChange, FieldChange};
 
 /// The words for a kind of change.
 pub(super) struct Wording {
@@ -33,6 +33,9 @@ pub(super) fn reach(change: &Change) -> Option<&'static str> {
         Change::Field(FieldChange::RenameField { .. }) => Some(records::REACH_OF_FIELD),
         Change::Field(FieldChange::RenameEnumValue { .. }) => Some(records::REACH_OF_ENUM_VALUE),
         Change::Action(ActionChange::RenameAction { .. }) => Some(behavior::REACH_OF_ACTION),
+        Change::Convention(ConventionChange::ChangeFieldCase { .. }) => {
+            Some(conventions::REACH_OF_FIELD_CASE)
+        }
         _ => None,
     }
 }

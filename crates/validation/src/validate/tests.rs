@@ -47,7 +47,7 @@ fn a_generated_pack_is_sound_and_not_vacuous_and_notices_mutants() {
 /// Packs that earlier versions wrote.
 #[test]
 fn packs_of_earlier_versions_are_validated_with_their_own_words() {
-    for file in ["stamina-pack-3.zip", "stamina-pack-4.zip", "stamina-pack-5.zip"] {
+    for file in ["stamina-pack-3.zip", "stamina-pack-4.zip", "stamina-pack-5.zip", "stamina-pack-6.zip"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenario/tests/packs").join(file);
         let report = validate_pack(&path, |options| options.mutants = 0).expect("it is read");
         let faults = (report.reference_failures, report.unstated_demands, report.vacuous_turns);

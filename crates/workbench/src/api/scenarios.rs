@@ -24,7 +24,7 @@ pub struct PackInfo {
     pub path: String,
     /// Why the pack cannot be read; then the rest is empty.
     pub problem: Option<String>,
-    /// `stamina-pack/6`.
+    /// `stamina-pack/7`.
     pub format: String,
     /// Version of the generator.
     pub generator: String,

@@ -15,6 +15,7 @@ pub fn turn_repairs(repair: &Repair, of_one_turn: bool) -> String {
     // That nothing passed later says nothing where nothing was tried again.
     match (repair.failed_first, repair.tried_again) {
         (0, _) => format!("{failed_first}."),
+        (1, 0) => format!("{failed_first}; it was not tried again."),
         (_, 0) => format!("{failed_first}; none was tried again."),
         _ => format!("{failed_first}; {}.", passed_later(repair)),
     }
@@ -43,7 +44,10 @@ pub fn stretch_ends(repair: &Repair, of_one_turn: bool) -> Option<String> {
     let unknown = repair.stretches_unknown;
     let known = repair.stretches.saturating_sub(unknown);
     let time = time_until_pass(repair);
-    let others = format!("How the other {unknown} ended is unknown: {HIDDEN_PASSES}");
+    let others = match unknown {
+        1 => format!("How the other one ended is unknown: {HIDDEN_PASSES}"),
+        _ => format!("How the other {unknown} ended is unknown: {HIDDEN_PASSES}"),
+    };
     let ends = match (repair.stretches_repaired, repair.repaired_in_same_turn) {
         // Where there is one turn, each pass is in the same turn, after 0 turns.
         (Some(repaired), _) if of_one_turn && unknown > 0 => {
@@ -116,6 +120,8 @@ mod tests {
         assert_eq!(stretch_ends(&none, false), None);
         let once = Repair { failed_first: 2, ..Repair::default() };
         assert_eq!(turn_repairs(&once, false), "2 turns failed at the first attempt; none was tried again.");
+        let one = Repair { failed_first: 1, ..Repair::default() };
+        assert_eq!(turn_repairs(&one, true), "1 trial failed at the first attempt; it was not tried again.");
     }
 
     #[test]

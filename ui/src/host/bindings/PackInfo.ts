@@ -26,7 +26,7 @@ path: string,
  */
 problem: string | null, 
 /**
- * `stamina-pack/6`.
+ * `stamina-pack/7`.
  */
 format: string, 
 /**

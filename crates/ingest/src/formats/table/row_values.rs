@@ -80,14 +80,20 @@ impl<'b> Taker<'_, 'b> {
         if cell.is_unknown() {
             return 1;
         }
-        if let Some(number) = cell.count(self.row.decimal_comma()).and_then(|n| u32::try_from(n).ok()) {
+        let count = cell.count(self.row.decimal_comma());
+        if let Some(number) = count.and_then(|n| u32::try_from(n).ok()) {
             return number;
         }
+        let reason = if count.is_some() {
+            "is too large".to_owned()
+        } else {
+            format!("is no {}", Field::Repeat.column().kind.words())
+        };
         let message = format!(
-            "says {} “{}”, which is no {}. It is of an episode of its own, which is shown as repeat 1. Give a number to each repeat of a scenario: they are told apart by it.",
+            "says {} “{}”, which {reason}. It is of an episode of its own, which is shown as repeat 1. Give a number up to {} to each repeat of a scenario: they are told apart by it.",
             Field::Repeat.name(),
             cell.shown(),
-            Field::Repeat.column().kind.words()
+            u32::MAX
         );
         self.warn("table.repeat", RowAction::Differently, &message);
         1

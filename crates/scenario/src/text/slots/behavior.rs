@@ -30,24 +30,26 @@ impl SlotFiller<'_> {
             }
             _ => self.put("verb", names.verb(key, verb)),
         }
-        let before = self.before.schema.entity(key).unwrap_or(owner);
+        // What is replaced or removed, in today's names.
+        let renamed = self.renamed.schema.entity(key).unwrap_or(owner);
+        let renamed_action = renamed.action(verb);
         match change {
             ActionChange::AddGuard { guard, .. } => {
                 self.put("cond", action::condition(self.after, owner, &guard.condition));
             }
             ActionChange::RemoveGuard { guard, .. } => {
-                let old = before_change
-                    .and_then(|before_change| before_change.guards.iter().find(|old| old.key == *guard));
+                let old = renamed_action
+                    .and_then(|renamed_action| renamed_action.guards.iter().find(|old| old.key == *guard));
                 if let Some(old) = old {
-                    self.put("cond", action::condition(self.before, before, &old.condition));
+                    self.put("cond", action::condition(self.renamed, renamed, &old.condition));
                 }
             }
             ActionChange::ChangeGuard { guard, condition, .. } => {
-                let old = before_change
-                    .and_then(|before_change| before_change.guards.iter().find(|old| old.key == *guard));
+                let old = renamed_action
+                    .and_then(|renamed_action| renamed_action.guards.iter().find(|old| old.key == *guard));
                 self.put("cond", action::condition(self.after, owner, condition));
                 if let Some(old) = old {
-                    self.put("old_cond", action::condition(self.before, before, &old.condition));
+                    self.put("old_cond", action::condition(self.renamed, renamed, &old.condition));
                 }
             }
             ActionChange::AddEffect { effect, .. } => {
@@ -56,27 +58,27 @@ impl SlotFiller<'_> {
                 }
             }
             ActionChange::RemoveEffect { index, .. } => {
-                if let Some((before_change, effect)) = before_change
-                    .and_then(|before_change| Some((before_change, before_change.effects.get(*index)?)))
+                if let Some((renamed_action, effect)) = renamed_action
+                    .and_then(|renamed_action| Some((renamed_action, renamed_action.effects.get(*index)?)))
                 {
-                    self.put("effect", action::effect(self.before, before, before_change, effect));
+                    self.put("effect", action::effect(self.renamed, renamed, renamed_action, effect));
                 }
             }
             ActionChange::ChangeEffect { index, operand, .. } => {
-                if let Some((before_change, mut effect)) = before_change.and_then(|before_change| {
-                    Some((before_change, before_change.effects.get(*index)?.clone()))
+                if let Some((renamed_action, mut effect)) = renamed_action.and_then(|renamed_action| {
+                    Some((renamed_action, renamed_action.effects.get(*index)?.clone()))
                 }) {
                     match &mut effect {
                         crate::ir::Effect::Set { to, .. } => *to = operand.clone(),
                         crate::ir::Effect::Increment { by, .. } => *by = operand.clone(),
                         crate::ir::Effect::Create { .. } => {}
                     }
-                    self.put("effect", action::effect(self.before, before, before_change, &effect));
+                    self.put("effect", action::effect(self.renamed, renamed, renamed_action, &effect));
                 }
-                if let Some((before_change, effect)) = before_change
-                    .and_then(|before_change| Some((before_change, before_change.effects.get(*index)?)))
+                if let Some((renamed_action, effect)) = renamed_action
+                    .and_then(|renamed_action| Some((renamed_action, renamed_action.effects.get(*index)?)))
                 {
-                    self.put("old_effect", action::effect(self.before, before, before_change, effect));
+                    self.put("old_effect", action::effect(self.renamed, renamed, renamed_action, effect));
                 }
             }
             _ => {}
@@ -93,7 +95,7 @@ impl SlotFiller<'_> {
         };
         let Some(subject) = subject else { return };
         let schema =
-            if now.is_some() || before_change.is_none() { self.after.schema } else { self.before.schema };
+            if now.is_some() || before_change.is_none() { self.after.schema } else { self.renamed.schema };
         let names = self.names(&subject.entity);
         self.put_entity_words(names, &subject.entity);
         match change {
@@ -137,7 +139,7 @@ impl SlotFiller<'_> {
                     self.put("parameter", self.named(&subject.entity, by));
                 }
                 if let Some(old) = old {
-                    self.put("old_parameter", self.before.field(&subject.entity, old));
+                    self.put("old_parameter", self.renamed.field(&subject.entity, old));
                 }
                 if let Some(field) = by.as_ref().or(old) {
                     self.target(self.target_of(&subject.entity, field));

@@ -92,9 +92,18 @@ impl SlotFiller<'_> {
             if case == Case::Camel { crate::ir::camel(name) } else { name.to_owned() }
         };
         let mut names: Vec<&str> = Vec::new();
-        for field in self.after.schema.entities.iter().flat_map(|entity| &entity.fields) {
-            if names.len() < 3 && field.name.contains('_') && !names.contains(&field.name.as_str()) {
-                names.push(&field.name);
+        for entity in &self.after.schema.entities {
+            for field in &entity.fields {
+                // One that is new or renamed in the turn had no such name before.
+                let is_old =
+                    self.before.find(&entity.key, &field.key).is_some_and(|before| before.name == field.name);
+                if is_old
+                    && names.len() < 3
+                    && field.name.contains('_')
+                    && !names.contains(&field.name.as_str())
+                {
+                    names.push(&field.name);
+                }
             }
         }
         if self.after.schema.entities.iter().any(|entity| entity.soft_delete) {

@@ -264,7 +264,7 @@ const CHANGE_GROUPING: Wording = Wording {
     summary: "Changes the grouping of the analytic `{path}`: {grouping}.",
     requests: &[
         "Change the grouping of the analytic `{path}`: {grouping}.{why} {clause}",
-        "The analytic `{path}` is {grouping} from now on.{why} {clause}",
+        "From now on, the result of the analytic `{path}` is {grouping}.{why} {clause}",
         "The analytic `{path}` is not useful in its present form. It should be {grouping}.{why} {clause}",
         "Could you change the grouping of the analytic `{path}`? It should be {grouping}.{why} {clause}",
         "Analytic `{path}`, new grouping: {grouping}.{why} {clause}",

@@ -130,18 +130,22 @@ const CHANGE_PAGINATION: Wording = Wording {
 const CHANGE_FIELD_CASE: Wording = Wording {
     summary: "Writes fields and parameters in {case} instead of {old_case}: {examples}.",
     requests: &[
-        "Write all JSON fields, action parameters and query parameters in {case} instead of {old_case}. For example: \
+        "Write all fields of records, action parameters and query parameters in {case} instead of {old_case}. For example: \
          {examples}.",
-        "Switch from {old_case} to {case} for every JSON field, action parameter and query parameter (filters and pagination \
+        "Switch from {old_case} to {case} for every field of a record, action parameter and query parameter (filters and pagination \
          included). For example: {examples}.",
-        "The naming of JSON fields, action parameters and query parameters changes from {old_case} to {case}. Every name of \
+        "The naming of fields of records, action parameters and query parameters changes from {old_case} to {case}. Every such name of \
          more than one word changes, such as {examples}.",
-        "Could you use {case} for all JSON fields, action parameters and query parameters?{why} Today they are in \
+        "Could you use {case} for all fields of records, action parameters and query parameters?{why} Today they are in \
          {old_case}. Examples: {examples}.",
-        "Naming of JSON fields, action parameters and query parameters: {old_case} → {case}. Examples: {examples}.",
+        "Naming of fields of records, action parameters and query parameters: {old_case} → {case}. Examples: {examples}.",
     ],
     reasons: ALIGNED_REASONS,
 };
+
+/// What the case of fields does not reach.
+pub(super) const REACH_OF_FIELD_CASE: &str =
+    "Keys of other JSON bodies (lists, errors, analytics), enum values and paths stay as they are.";
 
 const CHANGE_PREFIX: Wording = Wording {
     summary: "Changes the prefix of all paths from {old} to {new}.",

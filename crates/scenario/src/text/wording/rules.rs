@@ -39,6 +39,13 @@ const SEARCH: &[&str] = &[
     "A client asked whether this is possible.",
 ];
 
+const ORDER_REASONS: &[&str] = &[
+    "Users scroll through the whole list to find what they look for.",
+    "It is the order that people expect.",
+    "The new overview page needs it.",
+    "People have copied the list into a spreadsheet to order it.",
+];
+
 const UNSEARCHED_REASONS: &[&str] = &[
     "It was slow, and nobody used it.",
     "The overview page does not offer it any more.",
@@ -63,6 +70,13 @@ const LAX_REASONS: &[&str] = &[
     "The old rule was stricter than anything that we need.",
     "The old rule kept an important customer from working with us.",
     "There were honest exceptions that had to be turned away.",
+];
+
+const FREE_REASONS: &[&str] = &[
+    "The old rule caused more trouble than it prevented.",
+    "Support has had to ask us to change such records.",
+    "The old rule kept an important customer from working with us.",
+    "There were good reasons for exceptions.",
 ];
 
 const ADD_FILTER: Wording = Wording {
@@ -100,7 +114,7 @@ const ADD_SORT: Wording = Wording {
         "Clients want to sort the list of {many} by {f}; please add it as a sort field.",
         "New sort field for {many}: {f}.",
     ],
-    reasons: SEARCH,
+    reasons: ORDER_REASONS,
 };
 
 const REMOVE_SORT: Wording = Wording {
@@ -125,7 +139,7 @@ const CHANGE_DEFAULT_SORT: Wording = Wording {
         "New default order of {many}: by {order}.",
         "People expect the list of {many} to be ordered by {order}; please make that the default order.",
     ],
-    reasons: SEARCH,
+    reasons: ORDER_REASONS,
 };
 
 const TIGHTEN: Wording = Wording {
@@ -196,12 +210,12 @@ const ALLOW_NULL: Wording = Wording {
 const FORBID_NULL: Wording = Wording {
     summary: "Forbids null for {f} of {many}{with_default}.",
     requests: &[
-        "Forbid null for {f} of {many}.",
-        "{f} of {many} must not be null any more.",
-        "{f} of {many} is no longer nullable.",
-        "Could you reject null for {f} of {many} from now on?",
-        "{^many}, {f}: null is no longer allowed.",
-        "Null in {f} of {many} breaks our reports. Please forbid it.",
+        "Forbid null for {f} of {many}.{now_gets}",
+        "{f} of {many} must not be null any more.{now_gets}",
+        "{f} of {many} is no longer nullable.{now_gets}",
+        "Could you reject null for {f} of {many} from now on?{now_gets}",
+        "{^many}, {f}: null is no longer allowed.{now_gets}",
+        "Null in {f} of {many} breaks our reports. Please forbid it.{now_gets}",
     ],
     reasons: STRICT_REASONS,
 };
@@ -247,7 +261,7 @@ const DROP_UNIQUE: Wording = Wording {
         "Could you remove the uniqueness check for {f} of {many}?",
         "{^many}, {f}: no longer unique.",
     ],
-    reasons: LAX_REASONS,
+    reasons: FREE_REASONS,
 };
 
 const MAKE_IMMUTABLE: Wording = Wording {
@@ -272,5 +286,5 @@ const MAKE_MUTABLE: Wording = Wording {
         "Could you allow changes to {f} of {many}? It should no longer be immutable.",
         "{^many}, {f}: no longer immutable.",
     ],
-    reasons: LAX_REASONS,
+    reasons: FREE_REASONS,
 };

@@ -122,12 +122,12 @@ fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) 
             let removed = parts
                 .consequences
                 .iter()
-                .find(|sentence| sentence.contains("; where this does not hold"))
+                .find(|sentence| sentence.contains(" no longer has the condition that "))
                 .ok_or("which?")?;
             let mut scan = Scan(removed);
             out["verb"] = json!(scan.literal()?);
-            scan.until(" no longer requires that ")?;
-            out["condition"] = clauses::condition(scan.until("; where")?)?;
+            scan.until(" no longer has the condition that ")?;
+            out["condition"] = clauses::condition(scan.until(", and is no longer")?)?;
         }
         "add_effect" | "change_effect" => {
             let (verb, does) = clauses::effect(clause()?)?;

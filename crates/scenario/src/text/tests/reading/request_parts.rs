@@ -45,17 +45,19 @@ fn inline_clause(text: &str) -> Option<(usize, usize)> {
             return Some(found);
         }
     }
-    let position = text.find("Any other unknown key in a request body")?;
+    let position = text.find("Apart from `id`, `deleted` and computed fields, an unknown key")?;
     Some((position, position + sentences(&text[position..]).first()?.len()))
 }
 
 /// Sentences that say how far a change reaches, or what follows from it.
-const CONSEQUENCES: [&str; 19] = [
+const CONSEQUENCES: [&str; 21] = [
     "This applies to all paths of the collection",
     "The new name applies to request bodies",
     " stay as they are",
     " use the new word, too",
     " no longer exist",
+    " does not exist: ",
+    " do not exist: ",
     " any more: responses do not show",
     " is now *invalid*.",
     " now ignores the query parameter",
@@ -63,7 +65,7 @@ const CONSEQUENCES: [&str; 19] = [
     " now accepts ",
     " are no longer a *conflict*",
     " can now change ",
-    "; where this does not hold,",
+    " no longer has the condition that ",
     " no longer changes ",
     " no longer creates ",
     ": a deleted record is removed, ",
