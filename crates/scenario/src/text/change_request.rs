@@ -57,7 +57,7 @@ pub(super) fn change_request(
     if draw.chance(40) {
         draw.shuffle(&mut order);
     }
-    // The other changes use the new names.
+    // The other changes use the new names. Groups are by entity all the same.
     order.sort_by_key(|change| !is_rename(change));
     if layout == Layout::Groups {
         group(&mut order);
